@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BiFunction;
 import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -1169,6 +1170,51 @@ class DataParallelCasesTest {
 				assertThat(floats(learnt.get(0).get(index))).containsExactly(floats(expected.get(index)),
 						within(1e-5f));
 			}
+		}
+	}
+
+	/** Accumulated and clipped gradients of several types, with a momentum. */
+	@Test
+	void aShardedOptimizerTakesTheStepsOfAWholeOneToTheLastDigit() throws Exception {
+		List<byte[]> whole = accumulatedAndClipped((group, model) -> {
+			SGD optimizer = momentum(new TensorVector(model.parameters.values().toArray(new Tensor[0])));
+			return optimizer::step;
+		});
+		List<byte[]> sharded = accumulatedAndClipped(
+				(group, model) -> new ShardedOptimizer(group, model.tensors(), DataParallelCasesTest::momentum)::step);
+		assertThat(sharded).containsExactlyElementsOf(whole);
+	}
+
+	private static SGD momentum(TensorVector parameters) {
+		SGDOptions options = new SGDOptions(0.05);
+		options.momentum().put(0.9);
+		return new SGD(parameters, options);
+	}
+
+	private static List<byte[]> accumulatedAndClipped(BiFunction<ProcessGroup, Case, Runnable> optimizer)
+			throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(RANKS, TIMEOUTS)) {
+			List<List<byte[]>> learnt = RankThreads.run(RANKS, LIMIT, (rank) -> {
+				Case model = new SeveralTypes();
+				Runnable update = optimizer.apply(world.group(rank), model);
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), model.tensors(),
+						SETTINGS)) {
+					for (int step = 0; step < STEPS; step++) {
+						replicas.zeroGradients();
+						try (DistributedDataParallel.NoSync _ = replicas.noSync()) {
+							backward(model, rank, step);
+						}
+						backward(model, rank, step + 1);
+						replicas.synchronizeGradients();
+						assertThat(replicas.clipGradientNorm(0.5)).isGreaterThan(0.5);
+						update.run();
+					}
+				}
+				return values(model);
+			});
+			assertThat(learnt.get(1)).containsExactlyElementsOf(learnt.get(0));
+			assertThat(learnt.get(0)).isNotEqualTo(values(new SeveralTypes()));
+			return learnt.get(0);
 		}
 	}
 
