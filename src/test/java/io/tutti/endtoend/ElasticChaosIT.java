@@ -34,8 +34,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  * generation, and its memory, threads and open files must not grow.
  * <p>
  * System properties: {@code tutti.chaos.seconds} how long ranks are disturbed (20),
- * {@code tutti.chaos.period} seconds between two faults (5), and
- * {@code tutti.chaos.seed}. Without network namespaces there are no partitions.
+ * {@code tutti.chaos.period} seconds between two faults (5), {@code tutti.chaos.faults}
+ * the kinds of faults (all), and {@code tutti.chaos.seed}. Without network namespaces
+ * there are no partitions.
  */
 class ElasticChaosIT {
 
@@ -69,6 +70,11 @@ class ElasticChaosIT {
 	private final long period = Long.getLong("tutti.chaos.period", 5);
 
 	private final long seed = Long.getLong("tutti.chaos.seed", System.nanoTime() & 0xffffff);
+
+	private final List<Fault> faults = Arrays
+		.stream(System.getProperty("tutti.chaos.faults", "KILLED,STOPPED,PARTITIONED").split(","))
+		.map(Fault::valueOf)
+		.toList();
 
 	private final Random random = new Random(this.seed);
 
@@ -145,7 +151,9 @@ class ElasticChaosIT {
 	}
 
 	private void disturb(ElasticJob job, TestHosts hosts) throws Exception {
-		List<Fault> kinds = (hosts != null) ? List.of(Fault.values()) : List.of(Fault.KILLED, Fault.STOPPED);
+		List<Fault> kinds = this.faults.stream()
+			.filter((fault) -> hosts != null || fault != Fault.PARTITIONED)
+			.toList();
 		List<Fault> first = new ArrayList<>(kinds);
 		Collections.shuffle(first, this.random);
 		job.await("all ranks", LIMIT, () -> isComplete(job));
