@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
+import io.tutti.ExitCode;
 import io.tutti.FreePort;
 import io.tutti.engine.tls.Authority;
 import io.tutti.engine.tls.Authority.Identity;
@@ -88,6 +89,26 @@ class TlsIT {
 			assertThat(json(port, "api/v1/group")).isEqualTo("READY");
 			TuttiProcess.signal(launch.handle(), "TERM");
 			assertThat(launch.exitCode(Duration.ofSeconds(20))).as(launch.output()).isZero();
+		}
+	}
+
+	@Test
+	void theOthersContinueWithTheirCertificatesWhenARankIsKilledAndItsReplacementJoins() throws Exception {
+		this.authority.write(this.directory.resolve("ca.crt"));
+		install(issue());
+		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "3", "--min-ranks", "2",
+				"--max-restarts", "1", "--http-port", "" + Math.min(FreePort.next(), 65_000), "train", "--epochs",
+				"100000", "--tutti.tls.bundle=ranks", "--tutti.tls.peer-name=" + Authority.NAME,
+				"--spring.ssl.bundle.pem.ranks.keystore.certificate=file:rank.crt",
+				"--spring.ssl.bundle.pem.ranks.keystore.private-key=file:rank.key",
+				"--spring.ssl.bundle.pem.ranks.truststore.certificate=file:ca.crt")) {
+			launch.awaitLine("epoch +2/100000", LIMIT);
+			TuttiProcess.signal(launch.rank(0, LIMIT), "KILL");
+			launch.awaitLine(".*continuing after step \\d+ with 2 ranks", LIMIT);
+			launch.awaitLine("ranks \\[0\\] took the state of rank", LIMIT);
+			TuttiProcess.signal(launch.handle(), "TERM");
+			assertThat(launch.exitCode(Duration.ofSeconds(20))).as(launch.output())
+				.isEqualTo(ExitCode.STOPPED_ON_REQUEST);
 		}
 	}
 

@@ -506,7 +506,9 @@ final class FormationProtocol {
 		}
 		for (Formation formation : needed) {
 			if (!continues(formation, present, closed, answers, allAnswer, slotsPresent)) {
-				return new Decision.GiveUp(noQuorum(formation, slotsPresent, unknown), unknown);
+				// An answer may be late, and a silent process may end now.
+				return (patient && !unknown.isEmpty()) ? new Decision.Collect(unknown)
+						: new Decision.GiveUp(noQuorum(formation, slotsPresent, unknown), unknown);
 			}
 		}
 		List<Integer> absent = base.slots().stream().filter((slot) -> !slotsPresent.contains(slot)).toList();

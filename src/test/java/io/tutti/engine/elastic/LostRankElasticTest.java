@@ -43,6 +43,59 @@ class LostRankElasticTest {
 	}
 
 	@Test
+	void aRankThatIsKilledDuringTheFoundingIsReplaced() throws Exception {
+		try (ElasticJob job = new ElasticJob(this.folder, 3, 3, 60, 5)) {
+			job.start(0);
+			job.start(1);
+			job.await("a rank that waits for rank 2", LIMIT,
+					() -> job.lines(0).stream().anyMatch((line) -> line.contains("Awaiting") && line.contains("2")));
+			job.signal(0, "KILL");
+			job.start(0);
+			job.start(2);
+			for (int slot = 0; slot < 3; slot++) {
+				requireResult(job, slot, 60);
+			}
+		}
+	}
+
+	@Test
+	void theOthersContinueWhenARankIsKilledInTheFirstStep() throws Exception {
+		try (ElasticJob job = new ElasticJob(this.folder, 3, 3, 60, 5).startAll()) {
+			job.await("the first step", LIMIT, () -> !job.lines(0).isEmpty()
+					&& job.lines(0).stream().anyMatch((line) -> line.startsWith("loop rank")));
+			job.signal(0, "KILL");
+			requireResult(job, 1, 60);
+			requireResult(job, 2, 60);
+		}
+	}
+
+	@Test
+	void theOthersContinueWhenARankIsKilledWhileTheyWaitForItInACollective() throws Exception {
+		try (ElasticJob job = new ElasticJob(this.folder, 3, 3, 60, 5).startAll()) {
+			job.await("step 5", LIMIT, () -> job.step(2) >= 5);
+			job.signal(2, "STOP");
+			Thread.sleep(300);
+			job.signal(2, "KILL");
+			requireResult(job, 1, 60);
+			requireResult(job, 0, 60);
+		}
+	}
+
+	/** A rank that is only silent may run on the other side of a partition. */
+	@Test
+	void aRankWithoutAQuorumWaitsWhetherTheSilentOneHasEnded() throws Exception {
+		try (ElasticJob job = new ElasticJob(this.folder, 2, 2, 60, 20).startAll()) {
+			job.await("step 5", LIMIT, () -> job.step(1) >= 5);
+			job.signal(0, "STOP");
+			job.await("the loss", LIMIT, () -> job.lines(1).stream().anyMatch((line) -> line.contains("event Lost")));
+			// Longer than one question, less than the heartbeat timeout.
+			Thread.sleep(2800);
+			job.signal(0, "KILL");
+			requireResult(job, 1, 60);
+		}
+	}
+
+	@Test
 	void aRestartedRankJoinsAndTheLastOneCanContinueAlone() throws Exception {
 		try (ElasticJob job = new ElasticJob(this.folder, 2, 2, 400, 10).startAll()) {
 			job.await("step 20", LIMIT, () -> job.step(0) >= 20);
