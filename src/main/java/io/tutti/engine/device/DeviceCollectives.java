@@ -30,6 +30,14 @@ import org.jspecify.annotations.Nullable;
  * Failures are those of {@link ProcessGroup}; after a failure the buffers of the call are
  * undefined. A failure of the device breaks the group.
  * <p>
+ * Every call is collective: all ranks must make it, in the same order among all calls of
+ * the group, from any thread. The limit of a call breaks the group when it expires.
+ * Before any data is sent, a call throws an {@link IllegalArgumentException} if a count
+ * does not divide among the ranks or the memory is not that of the buffer's device, a
+ * {@link RankOutOfRangeException} for a root outside of {@code 0..worldSize-1}, and an
+ * {@link UnsupportedOperationException} for an element type that groups do not have, such
+ * as the 8-bit floating-point ones.
+ * <p>
  * Pinned staging memory, at most 16 MiB per device, is allocated by the first call
  * through host memory and belongs to the group: it is reused by later calls and freed
  * when the group closes or a call fails. All objects of one group share it.

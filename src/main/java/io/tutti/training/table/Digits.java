@@ -17,7 +17,7 @@ public final class Digits {
 	}
 
 	/**
-	 * {@return reads the data set: 64 features from 0 to 16 per row, classes 0 to 9}
+	 * {@return the data set: 64 features from 0 to 16 per row, classes 0 to 9}
 	 */
 	public static Dataset read() {
 		try (InputStream stream = Digits.class.getResourceAsStream(RESOURCE)) {

@@ -82,9 +82,9 @@ public record NcclAvailability(State state, String detail, int devices, int vers
 	}
 
 	/**
-	 * Whether the installed library has an optional function.
+	 * Looks for an optional function.
 	 * @param function the function
-	 * @return whether the installed library has an optional function
+	 * @return whether the installed library has it
 	 */
 	public boolean has(NcclFunction function) {
 		return this.functions.contains(function);
