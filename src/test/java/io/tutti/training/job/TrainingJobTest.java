@@ -50,6 +50,9 @@ class TrainingJobTest {
 
 	private static final Timeouts TIMEOUTS = Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(30));
 
+	/** The sum of the ranks' test results after each epoch. */
+	private static final int EVALUATION_CALLS = 1;
+
 	private static final ClassifierJob DEFAULTS = ClassifierJob.defaults();
 
 	@TempDir
@@ -81,6 +84,24 @@ class TrainingJobTest {
 		String first = hash(train(3, (_) -> DEFAULTS));
 		assertThat(hash(train(3, (_) -> DEFAULTS))).isEqualTo(first);
 		assertThat(hash(train(3, (_) -> withSeed(DEFAULTS, 43)))).isNotEqualTo(first);
+	}
+
+	/** A job that is not elastic pays for nothing but the reduction of its gradients. */
+	@Test
+	void aStepOfAnOrdinaryJobIsOneCollectiveCallForEachBucket() throws Exception {
+		long[] calls = new long[2];
+		for (int epochs = 1; epochs <= 2; epochs++) {
+			try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
+				ClassifierJob options = withEpochs(epochs);
+				RankThreads.run(2, LIMIT,
+						(rank) -> new TrainingJob(world.group(rank), options.task(), options.options(),
+								TrainingListener.NONE)
+							.run());
+				calls[epochs - 1] = world.group(0).lastEntered();
+			}
+		}
+		long perEpoch = calls[1] - calls[0];
+		assertThat(perEpoch).isEqualTo(45 + EVALUATION_CALLS);
 	}
 
 	@ParameterizedTest
