@@ -14,7 +14,8 @@ import io.tutti.engine.backend.EngineSettings;
  * @param minRanks minimum number of ranks of a generation, at least 1
  * @param settle how long a formation waits for more ranks than it needs; zero for not at
  * all
- * @param maxFailures number of losses of ranks after which the job ends, 0 for no limit
+ * @param maxFailures losses of ranks that a process sees before it ends, 0 for no limit;
+ * a process that joins counts from 0
  * @param quorum which members of the last generation count
  * @param endpoints formation endpoint of each slot; their number is the maximum number of
  * ranks

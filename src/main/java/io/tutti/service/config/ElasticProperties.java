@@ -22,7 +22,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * job ends when a rank is lost
  * @param maxRanks most ranks of the job; by default the number of endpoints
  * @param settle how long the remaining ranks wait for more ranks before they continue
- * @param maxFailures losses of ranks after which the job ends, 0 for no limit
+ * @param maxFailures losses of ranks that a process sees before it ends, 0 for no limit;
+ * a process that joins counts from 0
  * @param quorum members of the last generation that count for a quorum: {@code live} for
  * those that are not known to be dead, {@code strict} for all, where middleboxes reset
  * connections

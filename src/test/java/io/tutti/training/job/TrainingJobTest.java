@@ -93,10 +93,9 @@ class TrainingJobTest {
 		for (int epochs = 1; epochs <= 2; epochs++) {
 			try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
 				ClassifierJob options = withEpochs(epochs);
-				RankThreads.run(2, LIMIT,
-						(rank) -> new TrainingJob(world.group(rank), options.task(), options.options(),
-								TrainingListener.NONE)
-							.run());
+				RankThreads.run(2, LIMIT, (rank) -> new TrainingJob(world.group(rank), options.task(),
+						options.options(), TrainingListener.NONE)
+					.run());
 				calls[epochs - 1] = world.group(0).lastEntered();
 			}
 		}
