@@ -1,6 +1,9 @@
 package io.tutti.container;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,6 +14,7 @@ import java.util.concurrent.TimeoutException;
 
 import com.github.dockerjava.api.model.Network.Ipam;
 import com.github.dockerjava.api.model.RestartPolicy;
+import io.tutti.endtoend.TaskJar;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -21,6 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -93,6 +98,22 @@ class ContainersIT {
 				rank.requireExit(0, START);
 			}
 			assertThat(job.rank(0).output()).contains("4 ranks over tcp", "the same on every rank");
+		}
+	}
+
+	@Test
+	void theTaskOfAJarOnAVolumeIsTrained(@TempDir Path folder) throws Exception {
+		TaskJar.write(folder);
+		Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
+		try (RankContainers job = job(2, "train", "--task", "com.acme.Fit", "--class-path", "/tasks/fit.jar",
+				"--epochs", "5", "--", "--hidden", "16")
+			.withVolume(folder, "/tasks")
+			.startAll()) {
+			for (RankContainer rank : job.all()) {
+				rank.requireExit(0, START);
+			}
+			assertThat(job.rank(0).output()).contains("training on Fit: 1000 samples", "49 parameters",
+					"the same on every rank");
 		}
 	}
 

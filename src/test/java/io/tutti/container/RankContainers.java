@@ -1,5 +1,6 @@
 package io.tutti.container;
 
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -11,7 +12,10 @@ import java.util.stream.IntStream;
 
 import com.github.dockerjava.api.DockerClient;
 import com.github.dockerjava.api.command.CreateContainerCmd;
+import com.github.dockerjava.api.model.AccessMode;
+import com.github.dockerjava.api.model.Bind;
 import com.github.dockerjava.api.model.Capability;
+import com.github.dockerjava.api.model.Volume;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.Network;
@@ -51,6 +55,8 @@ final class RankContainers implements AutoCloseable {
 
 	private final Map<String, String> environment = new HashMap<>();
 
+	private final List<Bind> volumes = new ArrayList<>();
+
 	private final List<RankContainer> ranks = new ArrayList<>();
 
 	private final List<GenericContainer<?>> addressHolders = new ArrayList<>();
@@ -77,6 +83,12 @@ final class RankContainers implements AutoCloseable {
 	/** A variable of all ranks that are started from now on. */
 	RankContainers with(String name, String value) {
 		this.environment.put(name, value);
+		return this;
+	}
+
+	/** A read-only volume of all ranks that are started from now on. */
+	RankContainers withVolume(Path folder, String target) {
+		this.volumes.add(new Bind(folder.toString(), new Volume(target), AccessMode.ro));
 		return this;
 	}
 
@@ -149,8 +161,10 @@ final class RankContainers implements AutoCloseable {
 			.withCommand(this.command.toArray(String[]::new))
 			.withTmpFs(Map.of("/tmp", "rw,size=64m"))
 			.withStartupCheckStrategy(new Started())
-			.withCreateContainerCmdModifier(
-					(create) -> create.getHostConfig().withReadonlyRootfs(true).withCapDrop(Capability.ALL))
+			.withCreateContainerCmdModifier((create) -> create.getHostConfig()
+				.withReadonlyRootfs(true)
+				.withCapDrop(Capability.ALL)
+				.withBinds(this.volumes))
 			.withCreateContainerCmdModifier(modifier);
 		return container;
 	}

@@ -2,20 +2,14 @@ package io.tutti.endtoend;
 
 import java.io.File;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.jar.JarEntry;
-import java.util.jar.JarOutputStream;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
-
-import javax.tools.ToolProvider;
 
 import io.tutti.service.TuttiApplication;
 import org.junit.jupiter.api.BeforeAll;
@@ -34,8 +28,6 @@ class TaskSampleTest {
 
 	private static final Path PAGE = Path.of("src/docs/tasks.md");
 
-	private static final Path PROGRAMS = Path.of("src/test/samples/task");
-
 	private static final Pattern LISTING = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
 
 	private static final Pattern COMMAND = Pattern.compile("^ {4}\\./tutti (.*com\\.acme\\.Fit.*|.*wideFit.*)$",
@@ -48,22 +40,8 @@ class TaskSampleTest {
 
 	@BeforeAll
 	static void compile() throws IOException {
-		classes = Files.createDirectory(folder.resolve("classes"));
-		List<String> arguments = Stream
-			.concat(Stream.of("-classpath", classPath(), "-d", classes.toString(), "-proc:none"),
-					programs().stream().map(Path::toString))
-			.toList();
-		assertThat(ToolProvider.getSystemJavaCompiler().run(null, null, null, arguments.toArray(String[]::new)))
-			.isZero();
-		try (JarOutputStream jar = new JarOutputStream(Files.newOutputStream(folder.resolve("fit.jar")))) {
-			for (Path type : files(classes.resolve("com/acme"))) {
-				jar.putNextEntry(new JarEntry("com/acme/" + type.getFileName()));
-				Files.copy(type, jar);
-			}
-			jar.putNextEntry(
-					new JarEntry("META-INF/spring/org.springframework.boot.autoconfigure.AutoConfiguration.imports"));
-			jar.write("com.acme.FitConfiguration\n".getBytes(StandardCharsets.US_ASCII));
-		}
+		TaskJar.write(folder);
+		classes = folder.resolve("classes");
 	}
 
 	@Test
@@ -74,7 +52,7 @@ class TaskSampleTest {
 			shown.add(listing.group(1));
 		}
 		List<String> programs = new ArrayList<>();
-		for (Path program : programs()) {
+		for (Path program : TaskJar.programs()) {
 			programs.add(Files.readString(program));
 		}
 		assertThat(shown).containsExactlyInAnyOrderElementsOf(programs);
@@ -82,7 +60,7 @@ class TaskSampleTest {
 
 	@Test
 	void theProgramInOneProcessLearns() throws Exception {
-		assertThat(run("-cp", classes + File.pathSeparator + classPath(), "OneProcess").output())
+		assertThat(run("-cp", classes + File.pathSeparator + TaskJar.classPath(), "OneProcess").output())
 			.contains("the error is below 0.01: true");
 	}
 
@@ -126,7 +104,7 @@ class TaskSampleTest {
 	private Ended tutti(String... words) throws Exception {
 		List<String> command = new ArrayList<>(
 				List.of("--enable-native-access=ALL-UNNAMED", "--add-opens", "java.base/sun.nio.ch=ALL-UNNAMED",
-						"-XX:TieredStopAtLevel=1", "-cp", classPath(), TuttiApplication.class.getName()));
+						"-XX:TieredStopAtLevel=1", "-cp", TaskJar.classPath(), TuttiApplication.class.getName()));
 		command.addAll(List.of(words));
 		return run(command.toArray(String[]::new));
 	}
@@ -148,22 +126,6 @@ class TaskSampleTest {
 			process.destroyForcibly();
 		}
 		return new Ended(process.exitValue(), Files.readString(output));
-	}
-
-	private static String classPath() {
-		return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
-			.map((entry) -> Path.of(entry).toAbsolutePath().toString())
-			.collect(Collectors.joining(File.pathSeparator));
-	}
-
-	private static List<Path> programs() throws IOException {
-		return files(PROGRAMS);
-	}
-
-	private static List<Path> files(Path folder) throws IOException {
-		try (Stream<Path> files = Files.list(folder)) {
-			return files.sorted().toList();
-		}
 	}
 
 	/**
