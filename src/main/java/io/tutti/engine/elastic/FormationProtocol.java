@@ -471,11 +471,12 @@ final class FormationProtocol {
 		Set<String> present = joins.stream().map((join) -> join.member().id()).collect(Collectors.toSet());
 		Set<Integer> slotsPresent = joins.stream().map((join) -> join.member().slot()).collect(Collectors.toSet());
 		Set<String> closed = joins.stream().flatMap((join) -> join.dead().stream()).collect(Collectors.toSet());
-		boolean allAnswer = Stream.iterate(0, (slot) -> slot + 1)
+		List<Integer> unanswered = Stream.iterate(0, (slot) -> slot + 1)
 			.limit(this.elastic.maxRanks())
-			.allMatch((slot) -> slotsPresent.contains(slot) || answers.get(slot) instanceof Answer.Alive
-					|| (answers.get(slot) instanceof Answer.Refused refused
-							&& membersAt(slot, base).allMatch((one) -> this.endpoint.hasEnded(one, refused))));
+			.filter((slot) -> !slotsPresent.contains(slot) && !(answers.get(slot) instanceof Answer.Alive)
+					&& !(answers.get(slot) instanceof Answer.Refused refused
+							&& membersAt(slot, base).allMatch((one) -> this.endpoint.hasEnded(one, refused))))
+			.toList();
 		List<Formation> needed = new ArrayList<>(List.of(base));
 		joins.forEach((join) -> join.accepted()
 			.stream()
@@ -505,10 +506,11 @@ final class FormationProtocol {
 			return new Decision.Collect(waiting);
 		}
 		for (Formation formation : needed) {
-			if (!continues(formation, present, closed, answers, allAnswer, slotsPresent)) {
+			if (!continues(formation, present, closed, answers, unanswered.isEmpty(), slotsPresent)) {
+				List<Integer> silence = unknown.isEmpty() ? unanswered : unknown;
 				// An answer may be late, and a silent process may end now.
-				return (patient && !unknown.isEmpty()) ? new Decision.Collect(unknown)
-						: new Decision.GiveUp(noQuorum(formation, slotsPresent, unknown), unknown);
+				return (patient && !silence.isEmpty()) ? new Decision.Collect(silence)
+						: new Decision.GiveUp(noQuorum(formation, slotsPresent, silence), silence);
 			}
 		}
 		List<Integer> absent = base.slots().stream().filter((slot) -> !slotsPresent.contains(slot)).toList();

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Random;
 
 import io.tutti.ExitCode;
+import io.tutti.FreePort;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -92,6 +93,21 @@ class LostRankElasticTest {
 			Thread.sleep(2800);
 			job.signal(0, "KILL");
 			requireResult(job, 1, 60);
+		}
+	}
+
+	/** A member of a later generation may run where the third slot is. */
+	@Test
+	void aRankWithoutAQuorumNamesTheSlotThatDoesNotAnswer() throws Exception {
+		String endpoints = "127.0.0.1:" + FreePort.next() + ",127.0.0.1:" + FreePort.next() + ",unknown.invalid:1";
+		try (ElasticJob job = new ElasticJob(this.folder, 2, 3, 2000, 20).with("TUTTI_ELASTIC_ENDPOINTS", endpoints)
+			.startAll()) {
+			job.await("step 5", LIMIT, () -> job.step(1) >= 5);
+			job.signal(0, "STOP");
+			job.await("the loss", LIMIT, () -> job.lines(1).stream().anyMatch((line) -> line.contains("event Lost")));
+			job.signal(0, "KILL");
+			assertThat(job.exitCode(1, LIMIT)).as(job.report()).isEqualTo(ExitCode.DEADLINE_PASSED);
+			assertThat(job.report()).contains("ranks [2] do not answer");
 		}
 	}
 
