@@ -112,13 +112,15 @@ final class MismatchDetector {
 	private void compare(int rank, CallReport report, Place place) {
 		place.reporters.set(rank);
 		if (rank != place.rank && report.differsFrom(place.report)) {
-			this.listener.differ(rank, (rank < place.rank) ? mismatch(rank, report, place.rank, place.report)
-					: mismatch(place.rank, place.report, rank, report));
+			this.listener.differ(rank, mismatch(place.rank, place.report, rank, report));
 		}
 	}
 
 	/** The mismatch of the calls of two ranks, the lower rank first. */
 	static Failure mismatch(int rank, CallReport report, int otherRank, CallReport other) {
+		if (otherRank < rank) {
+			return mismatch(otherRank, other, rank, report);
+		}
 		CallReport longest = (report.elapsed().compareTo(other.elapsed()) >= 0) ? report : other;
 		return new Failure(Failure.Kind.MISMATCH, report.group(), report.call().sequence(), report.call().collective(),
 				List.of(rank, otherRank), "rank " + rank + " called " + report.against(other) + ", rank " + otherRank

@@ -335,19 +335,16 @@ public final class RankControl implements ControlPlane {
 		endQueries();
 		this.labelled.fail(lostRankZero("it has left the group"));
 		if (last != null) {
-			CallReport own = this.events.called(last.group(), last.call().sequence());
-			if (own != null) {
-				compareWithRankZero(own);
-			}
+			compareWithRankZero(this.events.called(last.group(), last.call().sequence()));
 		}
 		resolvePendingLocally();
 	}
 
 	/** Compares a call with the last one of rank 0, which has left. */
-	private void compareWithRankZero(CallReport own) {
+	private void compareWithRankZero(@Nullable CallReport own) {
 		CallReport last = this.lastOfRankZero;
-		if (last != null && own.group().equals(last.group()) && own.call().sequence() == last.call().sequence()
-				&& own.differsFrom(last)) {
+		if (last != null && own != null && own.group().equals(last.group())
+				&& own.call().sequence() == last.call().sequence() && own.differsFrom(last)) {
 			failed(MismatchDetector.mismatch(0, last, this.rank, own));
 		}
 	}
