@@ -1,5 +1,7 @@
 package io.tutti.engine.p2p;
 
+import java.io.IOException;
+
 /**
  * Flow control of the eager protocol with one peer. The receiver reserves memory for a
  * window of unexpected messages. The sender charges each eager message to the window and
@@ -31,6 +33,9 @@ final class EagerCredit {
 	/** The part of the window that is consumed and not returned yet. */
 	private int due;
 
+	/** The part of the window that messages of the peer occupy. */
+	private long occupied;
+
 	private boolean enlarged;
 
 	/** Charges a message to the window, if it fits. */
@@ -60,9 +65,22 @@ final class EagerCredit {
 		this.due += bytes;
 	}
 
+	/**
+	 * A message of the peer arrives.
+	 * @throws IOException if the peer exceeds its window, which no sound peer does
+	 */
+	void arrived(long bytes) throws IOException {
+		this.occupied += BufferPool.chargeOf(bytes);
+		if (this.occupied > this.window) {
+			throw new IOException("the stream is out of sync: messages beyond the window of " + this.window + " bytes");
+		}
+	}
+
 	/** A message of the peer takes no more of the window. */
 	void consumed(long bytes) {
-		this.due += (int) BufferPool.chargeOf(bytes);
+		long charge = BufferPool.chargeOf(bytes);
+		this.occupied -= charge;
+		this.due += (int) charge;
 	}
 
 	/** Whether to return the credit without waiting for another frame. */

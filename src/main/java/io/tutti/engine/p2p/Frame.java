@@ -14,8 +14,8 @@ final class Frame {
 	static final int EAGER = 0;
 
 	/**
-	 * Ready to send: announces a large message, and its address if the receiver may read
-	 * the sender's memory.
+	 * Ready to send: announces a large message, and a reference to it if the receiver can
+	 * read the sender's memory.
 	 */
 	static final int RTS = 1;
 
@@ -54,14 +54,14 @@ final class Frame {
 	/**
 	 * Writes a frame.
 	 * @param credit eager credit that it returns
-	 * @param source address of an announced message, 0 if it may not be read
+	 * @param reference reference to an announced message, 0 if it cannot be read
 	 */
-	static void write(long address, int kind, int type, long bytes, int tag, long id, int credit, long source) {
+	static void write(long address, int kind, int type, long bytes, int tag, long id, int credit, long reference) {
 		NativeMemory.putLong(address, (long) MARK << 32 | (long) kind << 8 | type);
 		NativeMemory.putLong(address + 8, bytes);
 		NativeMemory.putLong(address + 16, (long) credit << 32 | tag);
 		NativeMemory.putLong(address + 24, id);
-		NativeMemory.putLong(address + 32, source);
+		NativeMemory.putLong(address + 32, reference);
 	}
 
 	/** Whether the bytes are a valid frame. */
@@ -95,7 +95,7 @@ final class Frame {
 		return NativeMemory.getLong(address + 24);
 	}
 
-	static long source(long address) {
+	static long reference(long address) {
 		return NativeMemory.getLong(address + 32);
 	}
 

@@ -55,8 +55,8 @@ final class MessageOperation {
 	/** Number of the transfer between two ranks in the rendezvous protocol. */
 	long id;
 
-	/** Address of the message in its sender's process, where this rank reads it. */
-	long peerAddress;
+	/** Refers to the message in its sender's memory, where this rank reads it. */
+	long reference;
 
 	/** Bytes that are read there. */
 	long readBytes;

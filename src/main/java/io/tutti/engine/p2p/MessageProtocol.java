@@ -192,7 +192,7 @@ final class MessageProtocol implements FrameReader.Handler {
 		}
 		else if (message.announced) {
 			answer(receive, this.channels.channel(message.source), message.tag, message.type, message.bytes, message.id,
-					message.peerAddress);
+					message.reference);
 		}
 		else if (message.whole) {
 			complete(receive, message);
@@ -234,7 +234,7 @@ final class MessageProtocol implements FrameReader.Handler {
 		peer.credit.returned(Frame.credit(frame));
 		switch (Frame.kind(frame)) {
 			case Frame.EAGER -> eager(reader, peer, type, bytes, tag);
-			case Frame.RTS -> announced(peer, type, bytes, tag, id, Frame.source(frame));
+			case Frame.RTS -> announced(peer, type, bytes, tag, id, Frame.reference(frame));
 			case Frame.CTS -> clearToSend(peer, id);
 			case Frame.NACK -> this.channels.release(answered(peer, id));
 			case Frame.CREDIT -> {
@@ -271,8 +271,9 @@ final class MessageProtocol implements FrameReader.Handler {
 		returnCredit(peer);
 	}
 
-	private void eager(FrameReader reader, PeerChannel peer, DataType type, long bytes, int tag) {
+	private void eager(FrameReader reader, PeerChannel peer, DataType type, long bytes, int tag) throws IOException {
 		enlargeCredit(peer);
+		peer.credit.arrived(bytes);
 		MessageOperation receive = this.matching.receiveFor(reader.peer(), tag);
 		if (receive != null && receive.fits(type, bytes)) {
 			receive.matched(reader.peer(), tag, bytes);
@@ -292,11 +293,11 @@ final class MessageProtocol implements FrameReader.Handler {
 		reader.expect(message.address(), bytes, null, message);
 	}
 
-	private void announced(PeerChannel peer, DataType type, long bytes, int tag, long id, long source) {
+	private void announced(PeerChannel peer, DataType type, long bytes, int tag, long id, long reference) {
 		enlargeCredit(peer);
 		MessageOperation receive = this.matching.receiveFor(peer.peer, tag);
 		if (receive != null) {
-			answer(receive, peer, tag, type, bytes, id, source);
+			answer(receive, peer, tag, type, bytes, id, reference);
 			return;
 		}
 		UnexpectedMessage buffer = (bytes <= MessageOperation.EAGER_BYTES) ? this.pool.takeUnexpected(bytes) : null;
@@ -304,7 +305,7 @@ final class MessageProtocol implements FrameReader.Handler {
 		message.set(peer.peer, tag, type, bytes);
 		message.announced = (buffer == null);
 		message.id = id;
-		message.peerAddress = source;
+		message.reference = reference;
 		addUnexpected(message);
 		if (buffer != null) {
 			peer.pull(buffer);
@@ -313,10 +314,10 @@ final class MessageProtocol implements FrameReader.Handler {
 	}
 
 	private void answer(MessageOperation receive, PeerChannel peer, int tag, DataType type, long bytes, long id,
-			long source) {
+			long reference) {
 		receive.matched(peer.peer, tag, bytes);
-		if (receive.fits(type, bytes) && source != 0 && receive.heap == null && peer.sharesMemory()) {
-			peer.read(receive, id, source);
+		if (receive.fits(type, bytes) && reference != 0 && receive.heap == null && peer.readsMemory()) {
+			peer.read(receive, id, reference);
 			return;
 		}
 		if (receive.fits(type, bytes)) {

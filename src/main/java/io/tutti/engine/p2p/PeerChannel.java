@@ -53,7 +53,7 @@ final class PeerChannel {
 	/** Receives that are being read out of the peer's memory. */
 	private final List<MessageOperation> reading = new ArrayList<>();
 
-	/** Reaches the peer's memory; {@code null} if it may not be read. */
+	/** Reaches the peer's memory; {@code null} if it cannot be read. */
 	private @Nullable ByteStream memory;
 
 	/** Small unexpected messages that have sent CTS and wait for the data. */
@@ -68,11 +68,11 @@ final class PeerChannel {
 	/** Sends over a new connection. */
 	void connect(ByteStream stream) {
 		this.queue.connect(stream);
-		this.memory = stream.sharesMemory() ? stream : null;
+		this.memory = stream;
 	}
 
-	/** Whether messages in the peer's memory can be read. */
-	boolean sharesMemory() {
+	/** Whether no attempt to read a message in the peer's memory has failed. */
+	boolean readsMemory() {
 		return this.memory != null;
 	}
 
@@ -123,9 +123,9 @@ final class PeerChannel {
 	}
 
 	/** A receive reads the message that the peer announced under a number. */
-	void read(MessageOperation receive, long id, long source) {
+	void read(MessageOperation receive, long id, long reference) {
 		receive.id = id;
-		receive.peerAddress = source;
+		receive.reference = reference;
 		receive.readBytes = 0;
 		this.reading.add(receive);
 	}
@@ -157,7 +157,7 @@ final class PeerChannel {
 			return false;
 		}
 		try {
-			reader.copyFromPeer(receive.peerAddress + receive.readBytes, receive.address + receive.readBytes, bytes);
+			reader.copyFromPeer(receive.reference + receive.readBytes, receive.address + receive.readBytes, bytes);
 			return true;
 		}
 		catch (IOException ex) {

@@ -166,7 +166,8 @@ final class SendQueue {
 			this.tail = null;
 		}
 		Frame.write(this.out, descriptor.kind, descriptor.type, descriptor.bytes, descriptor.tag, descriptor.id,
-				this.credit.takeDue(), (open != null && open.sharesMemory()) ? descriptor.source : 0);
+				this.credit.takeDue(),
+				(open != null && descriptor.source != 0) ? open.reference(descriptor.source, descriptor.bytes) : 0);
 		long along = Math.min(descriptor.body, Math.min(smallBytes, SMALL_BYTES));
 		if (along > 0) {
 			HeapTransfer.copy(descriptor.heap, descriptor.address, null, this.out + Frame.BYTES, along);

@@ -34,8 +34,8 @@ final class UnexpectedMessage {
 
 	long id;
 
-	/** Address of an announced message in its sender's process; 0 if unknown. */
-	long peerAddress;
+	/** Refers to an announced message in its sender's memory; 0 if it cannot be read. */
+	long reference;
 
 	/** Whether all bytes have arrived. */
 	boolean whole;

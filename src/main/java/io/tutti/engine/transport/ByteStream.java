@@ -29,20 +29,22 @@ public interface ByteStream {
 	}
 
 	/**
-	 * Whether this process can read the peer's memory, and the peer this process's: see
-	 * {@link #copyFromPeer}.
+	 * What the peer passes to {@link #copyFromPeer} to read memory of this process.
+	 * @return 0 if it cannot; adding a number to any other reference moves the place by
+	 * as many bytes
 	 */
-	default boolean sharesMemory() {
-		return false;
+	default long reference(long address, long bytes) {
+		return 0;
 	}
 
 	/**
 	 * Copies bytes of the peer's memory to this process, at once.
-	 * @param peerAddress an address in the peer's process
-	 * @throws IOException if the peer has no such memory or has ended
+	 * @param reference from the peer
+	 * @throws IOException if there is no such memory, it cannot be read or the peer has
+	 * ended
 	 */
-	default void copyFromPeer(long peerAddress, long address, long bytes) throws IOException {
-		throw new UnsupportedOperationException("the peer's memory cannot be read");
+	default void copyFromPeer(long reference, long address, long bytes) throws IOException {
+		throw new IOException("the peer's memory cannot be read");
 	}
 
 }

@@ -11,6 +11,7 @@ import io.tutti.Collective;
 import io.tutti.DataType;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
+import io.tutti.Work;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads.Outcome;
 import io.tutti.engine.transport.shm.RecordingListener;
@@ -94,6 +95,69 @@ class EngineBufferTest {
 				}
 				return null;
 			});
+		}
+	}
+
+	/**
+	 * Ranks read large messages in each other's engine buffers, and receive those in
+	 * ordinary buffers as usual.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void messagesBetweenEngineAndOrdinaryBuffersArriveUnchanged(boolean attach) throws Exception {
+		int[] sizes = { 0, 1, 65_536, 65_537, 131_072, 1_000_003, 3_000_000 };
+		try (DepartureContract.DepartingWorld world = attach ? Worlds.memory(3) : Worlds.memoryWithoutAttach(3);
+				Arena arena = Arena.ofShared()) {
+			RankThreads.run(3, LIMIT, (rank) -> {
+				ProcessGroup group = world.group(rank);
+				MemorySegment[] buffers = { arena.allocate(BYTES), group.allocate(BYTES), group.allocate(BYTES) };
+				for (int round = 0; round < 3 * sizes.length; round++) {
+					int bytes = sizes[round / 3];
+					int from = (rank + 2) % 3;
+					MemorySegment sent = buffers[(round + rank) % 3].asSlice(round, bytes);
+					MemorySegment received = buffers[(round + rank + 1) % 3].asSlice(BYTES / 2, BYTES / 2);
+					fill(sent, round + rank);
+					received.fill((byte) -1);
+					long count = group.sendReceive(sent, (rank + 1) % 3, received.asSlice(0, bytes), from,
+							DataType.INT8, round);
+					assertThat(count).isEqualTo(bytes);
+					MemorySegment expected = arena.allocate(bytes);
+					fill(expected, round + from);
+					assertThat(received.asSlice(0, bytes).mismatch(expected)).isEqualTo(-1);
+					assertThat(received.get(ValueLayout.JAVA_BYTE, bytes)).isEqualTo((byte) -1);
+				}
+				return null;
+			});
+		}
+	}
+
+	private static void fill(MemorySegment buffer, int seed) {
+		for (long i = 0; i < buffer.byteSize(); i++) {
+			buffer.set(ValueLayout.JAVA_BYTE, i, (byte) (i * 31 + seed));
+		}
+	}
+
+	/** A later buffer must not be taken for the one that the message refers to. */
+	@Test
+	void aMessageFromABufferThatIsFreedTooEarlyFailsOnBothRanks() throws Exception {
+		try (DepartureContract.DepartingWorld world = Worlds.memory(2); Arena arena = Arena.ofShared()) {
+			List<Outcome<Object>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
+				ProcessGroup group = world.group(rank);
+				MemorySegment buffer = group.allocate(1_000_000);
+				Work<Void> sent = (rank == 0) ? group.sendAsync(buffer, DataType.INT8, 1, 5) : null;
+				group.free(buffer);
+				group.allocate(1_000_000).fill((byte) 9);
+				group.barrier();
+				if (sent != null) {
+					sent.await();
+				}
+				else {
+					group.receive(arena.allocate(1_000_000), DataType.INT8, 0, 5);
+				}
+				return null;
+			});
+			assertThat(outcomes).allSatisfy((outcome) -> assertThat(outcome.failure()).isNotNull());
+			assertThat(outcomes.getFirst().failure()).hasMessageContaining("was closed: keep its arena open");
 		}
 	}
 

@@ -27,6 +27,8 @@ public final class HostMemory implements AutoCloseable {
 
 	private final AtomicInteger holders = new AtomicInteger(1);
 
+	private final SharedAllocations allocations;
+
 	/** Whether each rank can read the memory of every other rank. */
 	private final boolean attachable;
 
@@ -36,6 +38,7 @@ public final class HostMemory implements AutoCloseable {
 		this.segment = segment;
 		this.layout = new HostLayout(members.size());
 		this.start = segment.address();
+		this.allocations = new SharedAllocations(self);
 		this.attachable = attachable;
 	}
 
@@ -81,6 +84,11 @@ public final class HostMemory implements AutoCloseable {
 	/** A rank's process number. */
 	long pid(int rank) {
 		return NativeMemory.getLong(line(rank, Line.PROCESS));
+	}
+
+	/** The buffers that the ranks have allocated together. */
+	SharedAllocations allocations() {
+		return this.allocations;
 	}
 
 	/**

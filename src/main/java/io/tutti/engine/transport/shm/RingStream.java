@@ -2,7 +2,6 @@ package io.tutti.engine.transport.shm;
 
 import java.io.EOFException;
 import java.io.IOException;
-import java.util.Objects;
 
 import io.tutti.engine.transport.ByteStream;
 import io.tutti.engine.transport.shm.HostLayout.Line;
@@ -36,7 +35,9 @@ final class RingStream implements ByteStream {
 
 	private final long peerPid;
 
-	/** Reads the peer's memory; {@code null} if it may not be read. */
+	private final SharedAllocations allocations;
+
+	/** Reads the peer's private memory; {@code null} if it may not be read. */
 	private final @Nullable CrossMemoryAttach attach;
 
 	private boolean called;
@@ -51,6 +52,7 @@ final class RingStream implements ByteStream {
 		this.peerCalls = memory.line(peer, Line.MESSAGE_CALLS);
 		this.peerLeft = memory.line(peer, Line.LEFT);
 		this.peerPid = memory.pid(peer);
+		this.allocations = memory.allocations();
 		this.attach = attach;
 	}
 
@@ -103,14 +105,24 @@ final class RingStream implements ByteStream {
 		return got;
 	}
 
+	/** The reference of an engine-allocated buffer, or the address of private memory. */
 	@Override
-	public boolean sharesMemory() {
-		return this.attach != null;
+	public long reference(long address, long bytes) {
+		long shared = this.allocations.reference(address, bytes);
+		return (shared != 0 || this.attach == null) ? shared : address;
 	}
 
 	@Override
-	public void copyFromPeer(long peerAddress, long address, long bytes) throws IOException {
-		Objects.requireNonNull(this.attach).copy(this.peerPid, peerAddress, address, bytes);
+	public void copyFromPeer(long reference, long address, long bytes) throws IOException {
+		if (reference < 0) {
+			this.allocations.copy(this.peer, reference, address, bytes);
+		}
+		else if (this.attach != null) {
+			this.attach.copy(this.peerPid, reference, address, bytes);
+		}
+		else {
+			throw new IOException("the private memory of the peer cannot be read");
+		}
 	}
 
 	private boolean left() {

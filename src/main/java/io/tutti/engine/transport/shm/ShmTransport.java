@@ -121,7 +121,8 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 		SymmetricAllocator allocating = new SymmetricAllocator(this.memory.self(), this.memory.ranks(), exchange,
 				this.directory, deadline);
 		SharedAllocation made = allocating.allocate(bytes);
-		MemorySegment own = (made != null) ? this.buffers.add(made, arena) : arena.allocate(bytes, BUFFER_ALIGNMENT);
+		MemorySegment own = (made != null) ? this.memory.allocations().add(made, arena)
+				: arena.allocate(bytes, BUFFER_ALIGNMENT);
 		if (made == null) {
 			this.events
 				.note("a buffer of " + bytes + " bytes is not shared between ranks, because " + allocating.refusal());
@@ -135,7 +136,7 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 	 * Its arena releases it.
 	 */
 	public void free(MemorySegment buffer) {
-		this.buffers.free(buffer);
+		this.memory.allocations().free(buffer);
 	}
 
 	/** Starts a call that uses links, and posts it. */
