@@ -45,10 +45,13 @@ import org.jspecify.annotations.Nullable;
  * {@link NullPointerException} before any data is sent. A {@link CollectiveException}
  * means that the group is broken on every rank for the same reason; every later call
  * throws it again. A rank whose part of a collective was done before another rank failed
- * has returned with the right result, and its next call throws. A passed deadline breaks
- * the group, as does an interrupt during a wait, whose status stays set. A call on a
- * closed group throws an {@link IllegalStateException}. {@link ExitCode#of} maps
- * exceptions to exit codes.
+ * has returned with the right result, and its next call throws. Ranks that call different
+ * collectives get a {@link CollectiveMismatchException} before they use each other's
+ * data. A rank that needs no data, such as the root of a broadcast, may return first and
+ * gets it from its next call; end with a {@link #barrier} if the last call has such
+ * ranks. A passed deadline breaks the group, as does an interrupt during a wait, whose
+ * status stays set. A call on a closed group throws an {@link IllegalStateException}.
+ * {@link ExitCode#of} maps exceptions to exit codes.
  */
 public interface ProcessGroup extends AutoCloseable {
 

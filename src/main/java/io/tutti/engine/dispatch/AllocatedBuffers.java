@@ -119,7 +119,7 @@ final class AllocatedBuffers implements AutoCloseable {
 	private int indexOf(MemorySegment buffer) {
 		for (int i = 0; i < this.allocations.size(); i++) {
 			Allocation allocation = this.allocations.get(i);
-			if (allocation != null && allocation.buffer().equals(buffer)) {
+			if (allocation != null && BufferValidation.isSame(allocation.buffer(), buffer)) {
 				return i;
 			}
 		}

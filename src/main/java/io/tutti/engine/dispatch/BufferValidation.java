@@ -214,6 +214,9 @@ final class BufferValidation {
 	 * reduced by itself, and one result overwritten by the other.
 	 */
 	static void requireSeparate(List<MemorySegment> buffers) {
+		if (followEachOther(buffers)) {
+			return;
+		}
 		Map<Object, List<MemorySegment>> byMemory = new IdentityHashMap<>();
 		for (MemorySegment buffer : buffers) {
 			if (buffer.byteSize() > 0 && !buffer.isReadOnly()) {
@@ -222,6 +225,20 @@ final class BufferValidation {
 			}
 		}
 		byMemory.values().forEach(BufferValidation::requireSeparateInOneMemory);
+	}
+
+	/**
+	 * Whether each buffer begins where or after the one before ends, in native memory.
+	 */
+	private static boolean followEachOther(List<MemorySegment> buffers) {
+		long end = 0;
+		for (MemorySegment buffer : buffers) {
+			if (!buffer.isNative() || buffer.address() < end) {
+				return false;
+			}
+			end = buffer.address() + buffer.byteSize();
+		}
+		return true;
 	}
 
 	private static void requireSeparateInOneMemory(List<MemorySegment> buffers) {
@@ -259,13 +276,18 @@ final class BufferValidation {
 		}
 	}
 
+	/** Equal segments begin at the same place, whatever their sizes. */
+	static boolean isSame(MemorySegment one, MemorySegment other) {
+		return one.equals(other) && one.byteSize() == other.byteSize();
+	}
+
 	/** Checks buffers of one size that are the same or disjoint. */
 	private static void requireSameSize(MemorySegment send, MemorySegment receive) {
 		if (receive.byteSize() != send.byteSize()) {
 			throw new IllegalArgumentException("receive buffer must be " + send.byteSize()
 					+ " bytes, as the send buffer is, got " + receive.byteSize());
 		}
-		if (!send.equals(receive)) {
+		if (!isSame(send, receive)) {
 			requireDisjoint(send, receive);
 		}
 	}

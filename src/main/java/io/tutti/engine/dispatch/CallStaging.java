@@ -31,7 +31,7 @@ final class CallStaging implements AutoCloseable {
 	 */
 	void place(Call call, MemorySegment send, MemorySegment receive) {
 		MemorySegment nativeReceive = receive.isNative() ? receive : this.receiveStage.ofSize(receive.byteSize());
-		MemorySegment nativeSend = send.equals(receive) ? nativeReceive
+		MemorySegment nativeSend = BufferValidation.isSame(send, receive) ? nativeReceive
 				: send.isNative() ? send : this.sendStage.ofSize(send.byteSize());
 		if (!send.isNative()) {
 			MemorySegment.copy(send, 0, nativeSend, 0, send.byteSize());

@@ -195,6 +195,31 @@ abstract class CollectivesContract {
 		}
 	}
 
+	/** Rank 0's part begins where the whole begins. No larger call came before. */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void aPartOnTheHeapMayLieInPlaceInTheFirstCall(boolean reduces) throws Exception {
+		try (World world = world(2)) {
+			RankThreads.run(2, LIMIT, (rank) -> {
+				ProcessGroup group = world.group(rank);
+				long[] values = new long[200_000];
+				Arrays.setAll(values, (i) -> i + rank);
+				MemorySegment whole = MemorySegment.ofArray(values);
+				MemorySegment part = whole.asSlice(rank * whole.byteSize() / 2, whole.byteSize() / 2);
+				if (reduces) {
+					group.reduceScatter(whole, part, DataType.INT64, ReduceOp.SUM);
+				}
+				else {
+					group.scatter((rank == 0) ? whole : MemorySegment.NULL, part, DataType.INT64, 0);
+				}
+				for (int i = rank * 100_000; i < (rank + 1) * 100_000; i++) {
+					assertThat(values[i]).isEqualTo(reduces ? 2 * i + 1 : i);
+				}
+				return null;
+			});
+		}
+	}
+
 	@Test
 	void theRootMayReduceInPlace() throws Exception {
 		try (World world = world(3)) {

@@ -225,6 +225,10 @@ class GroupViewTest {
 				}
 				assertThatThrownBy(() -> group.free(MemorySegment.ofArray(new byte[1])))
 					.isInstanceOf(IllegalArgumentException.class);
+				MemorySegment whole = group.allocate(8);
+				assertThatThrownBy(() -> group.free(whole.asSlice(0, 4))).isInstanceOf(IllegalArgumentException.class)
+					.hasMessageContaining("pass the segment that allocate returned");
+				group.free(whole);
 				group.barrier();
 				return null;
 			});
