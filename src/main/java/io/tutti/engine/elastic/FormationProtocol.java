@@ -82,6 +82,9 @@ final class FormationProtocol {
 	/** A member that answers does so far sooner, also on a busy host. */
 	private static final Duration LONGEST_PROBE = Duration.ofSeconds(2);
 
+	/** For a member that has been silent for the heartbeat timeout. It may resume. */
+	private static final Duration SILENT_PROBE = Duration.ofMillis(200);
+
 	/** Time for an interrupted rendezvous to end. */
 	private static final Duration CANCEL_LIMIT = Duration.ofSeconds(10);
 
@@ -196,22 +199,30 @@ final class FormationProtocol {
 		for (int slot = 0; slot < this.elastic.maxRanks(); slot++) {
 			if (!except.contains(slot)) {
 				int asking = slot;
+				Duration limit = isSilent(slot) ? SILENT_PROBE : this.probeLimit;
 				CompletableFuture<Answer> answer = new CompletableFuture<>();
-				asked.put(slot, answer);
-				Thread.startVirtualThread(() -> answer.complete(this.endpoint.ask(asking, this.probeLimit)));
+				Thread.startVirtualThread(() -> answer.complete(this.endpoint.ask(asking, limit)));
+				// For the connection and for the answer.
+				asked.put(slot,
+						answer.completeOnTimeout(new Answer.Silent(), 2 * limit.toMillis(), TimeUnit.MILLISECONDS));
 			}
 		}
 		Map<Integer, Answer> answers = new TreeMap<>();
 		for (Map.Entry<Integer, CompletableFuture<Answer>> entry : asked.entrySet()) {
 			try {
-				answers.put(entry.getKey(),
-						entry.getValue().get(2 * this.probeLimit.toMillis(), TimeUnit.MILLISECONDS));
+				answers.put(entry.getKey(), entry.getValue().get());
 			}
-			catch (ExecutionException | TimeoutException ex) {
-				answers.put(entry.getKey(), new Answer.Silent());
+			catch (ExecutionException ex) {
+				throw new IllegalStateException(ex.getCause());
 			}
 		}
 		return answers;
+	}
+
+	/** Whether the member in a slot has been silent for the heartbeat timeout. */
+	private boolean isSilent(int slot) {
+		Formation base = this.member.base();
+		return base != null && membersAt(slot, base).anyMatch((one) -> this.silent.contains(one.id()));
 	}
 
 	private boolean someAreDone(Map<Integer, Answer> answers) {

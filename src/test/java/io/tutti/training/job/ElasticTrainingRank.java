@@ -2,15 +2,20 @@ package io.tutti.training.job;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -34,16 +39,28 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A process of an elastic training job that kills itself as its arguments say, once per
- * job: the slot, then {@code before}, {@code after} or {@code checkpoint}, then the step.
- * With {@code stop} it stops itself before the step, and with {@code resume} it resumes
- * the process that has stopped. With {@code rejoin} the other ranks wait in their steps
- * until it is back.
+ * job: the slot, then when, then the step. It dies {@code before} or {@code after} the
+ * step, {@code within} the reduction of its gradients, while the others have not begun
+ * it, or while it writes the {@code checkpoint} of that step. With {@code stop} it stops
+ * itself before the step, and with {@code resume} it resumes the process that has
+ * stopped. With {@code rejoin} the other ranks wait in their steps until it is back.
  */
 final class ElasticTrainingRank implements TrainingListener {
 
 	static final int EPOCHS = 2;
 
 	static final int GLOBAL_BATCH = 32;
+
+	/** Far longer than a step until its reduction. */
+	private static final long ONE_STEP_MILLIS = 300;
+
+	private static final int SIGKILL = 9;
+
+	/** Takes effect at once, unlike a process that sends the signal. */
+	@SuppressWarnings("restricted")
+	private static final MethodHandle KILL = Linker.nativeLinker()
+		.downcallHandle(Linker.nativeLinker().defaultLookup().findOrThrow("kill"),
+				FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
 
 	private final Path directory;
 
@@ -108,32 +125,81 @@ final class ElasticTrainingRank implements TrainingListener {
 			throw new UncheckedIOException(ex);
 		}
 		kill("before", samples.step());
+		killWithinTheReduction(samples.step());
+		killInTheCheckpoint(samples.step() - 1);
 		if (isDue("stop", samples.step())) {
 			signal("STOP", ProcessHandle.current().pid(), "stopped");
 		}
 		if (isDue("resume", samples.step())) {
 			signal("CONT", Long.parseLong(read("stopped")), "resumed");
 		}
-		slowDown();
+		slowDown(samples.step());
 	}
 
 	@Override
 	public void step(long step, double loss) {
 		kill("after", step);
-		if (step % 10 == 1 && step > 1) {
-			kill("checkpoint", step - 1);
+	}
+
+	/** The other ranks begin the step when this one is dead. */
+	private void killWithinTheReduction(long step) {
+		boolean dies = isDue("within", step);
+		if (dies) {
+			Thread.ofPlatform().daemon().start(() -> {
+				sleep(ONE_STEP_MILLIS);
+				kill("within", step);
+			});
+		}
+		else if (Stream.of(this.kills).anyMatch((kill) -> kill.endsWith(":within:" + step))) {
+			sleep(2 * ONE_STEP_MILLIS);
 		}
 	}
 
-	/** Gives a restarted process the time to join. */
-	private void slowDown() {
+	/** The last step has begun to write it. */
+	private void killInTheCheckpoint(long step) {
+		if (!isDue("checkpoint", step) || Files.exists(killed(step))) {
+			return;
+		}
+		long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(5);
+		while (System.nanoTime() < end) {
+			if (isBeingWritten(step)) {
+				kill("checkpoint", step);
+			}
+		}
+		throw new IllegalStateException("checkpoint " + step + " was written too fast");
+	}
+
+	private boolean isBeingWritten(long step) {
+		try (Stream<Path> files = Files.list(this.directory.resolve("checkpoints"))) {
+			return files.map((file) -> file.getFileName().toString())
+				.anyMatch((name) -> name.matches("step-0*" + step + "\\.\\d+\\.tmp"));
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * Gives a restarted process the time to join: little in each step, and far more than
+	 * it needs in those before one in which a rank must be back to die.
+	 */
+	private void slowDown(long step) {
 		if (this.rejoins && this.worldSize < this.founding) {
-			try {
-				Thread.sleep(100);
-			}
-			catch (InterruptedException ex) {
-				Thread.currentThread().interrupt();
-			}
+			sleep(Stream.of(this.kills).anyMatch((kill) -> isNear(kill.split(":"), step)) ? 8000 : 100);
+		}
+	}
+
+	private static boolean isNear(String[] kill, long step) {
+		long ahead = Long.parseLong(kill[2]) - step;
+		return !List.of("stop", "resume").contains(kill[1]) && ahead >= 1 && ahead <= 3;
+	}
+
+	private static void sleep(long millis) {
+		try {
+			Thread.sleep(millis);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
 		}
 	}
 
@@ -169,16 +235,19 @@ final class ElasticTrainingRank implements TrainingListener {
 			return;
 		}
 		try {
-			Files.createFile(this.directory.resolve("killed-" + this.slot + "-" + step));
-			new ProcessBuilder("kill", "-9", Long.toString(ProcessHandle.current().pid())).start();
-			Thread.sleep(10_000);
+			Files.createFile(killed(step));
+			KILL.invoke(Math.toIntExact(ProcessHandle.current().pid()), SIGKILL);
 		}
 		catch (FileAlreadyExistsException ex) {
 			// The restarted process lives on.
 		}
-		catch (IOException | InterruptedException ex) {
+		catch (Throwable ex) {
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	private Path killed(long step) {
+		return this.directory.resolve("killed-" + this.slot + "-" + step);
 	}
 
 	/** The classifier, which keeps a copy of its parameters when the job ends. */

@@ -65,22 +65,23 @@ class ElasticTrainingTest {
 
 	@Test
 	void trainingEndsWithTheSameParametersWithoutTheRanksThatWereKilled() throws Exception {
-		int code = train(this.directory, 3, 0, false, "0:before:20", "2:after:61");
+		int code = train(this.directory, 3, 0, false, "1:before:1", "0:within:20");
 		assertThat(code).as(output()).isZero();
-		assertThat(summary(this.directory, 1)[1]).as(output()).isEqualTo("2");
-		assertThat(summary(this.directory, 1)[3]).isEqualTo("1");
-		requireUndisturbedResult(1);
+		assertThat(summary(this.directory, 2)[1]).as(output()).isEqualTo("2");
+		assertThat(summary(this.directory, 2)[3]).isEqualTo("1");
+		requireUndisturbedResult(2);
 	}
 
 	@Test
 	void killedRanksRejoinAlsoInACheckpointAndAtTheLastStep() throws Exception {
-		int code = train(this.directory, 3, 9, true, "1:before:1", "0:checkpoint:30", "2:before:" + STEPS);
+		int code = train(this.directory, 4, 9, true, "0:before:1", "0:checkpoint:30", "2:after:61", "0:before:" + STEPS,
+				"3:before:" + STEPS);
 		assertThat(code).as(output()).isZero();
-		assertThat(summary(this.directory, 0)[3]).as(output()).isEqualTo("2");
-		assertThat(this.err.toString(StandardCharsets.UTF_8)).contains("(3 of 9)");
-		requireUndisturbedResult(0, 1);
-		assertThat(this.err.toString(StandardCharsets.UTF_8)).contains("rank 0 ended with 137", "rank 1 ended with 137",
-				"rank 2 ended with 137", "of the end of the job: sending SIGTERM");
+		assertThat(summary(this.directory, 1)[3]).as(output()).isEqualTo("2");
+		assertThat(this.err.toString(StandardCharsets.UTF_8)).contains("(5 of 9)");
+		requireUndisturbedResult(1, 2);
+		assertThat(this.err.toString(StandardCharsets.UTF_8)).contains("rank 0 ended with 137", "rank 2 ended with 137",
+				"rank 3 ended with 137", "of the end of the job: sending SIGTERM");
 	}
 
 	@Test
