@@ -206,6 +206,25 @@ class ScriptTest {
 		assertThat(this.checkout.resolve("builds")).hasContent("once\nonce");
 	}
 
+	/** A rank of a launcher leaves that to the launcher. */
+	@Test
+	void aBuildThatIsOlderThanTheSourcesIsReported() throws Exception {
+		Path source = Files.createDirectories(this.checkout.resolve("src/main/java")).resolve("Tutti.java");
+		Files.writeString(source, "class Tutti {}");
+		assertThat(start("new", "first", "", "env").exitCode()).isZero();
+		assertThat(errors(start("new", "second", "", "env"))).isEmpty();
+		Files.setLastModifiedTime(source, FileTime.from(Instant.now().plusSeconds(60)));
+		assertThat(errors(start("new", "third", "", "env"))).singleElement()
+			.asString()
+			.contains("the sources are newer than the build", "./mvnw -DskipTests package");
+		assertThat(errors(start("new", "rank", Map.of("RANK", "0"), "env"))).isEmpty();
+	}
+
+	private static List<String> errors(Started started) throws Exception {
+		assertThat(started.exitCode()).isZero();
+		return started.err();
+	}
+
 	@Test
 	void anUnsupportedPlatformIsRejectedBeforeTheBuild() throws Exception {
 		script(Files.createDirectory(this.directory.resolve("bin")).resolve("uname"), "echo Darwin arm64");
