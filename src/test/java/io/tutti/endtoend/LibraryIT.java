@@ -231,6 +231,26 @@ class LibraryIT {
 		assertThat(Files.readString(Path.of("README.md"))).contains(Files.readString(source("PlainSample")));
 	}
 
+	/** The command below the program, with this JDK's {@code java}. */
+	@Test
+	void theReadmesCommandRunsThePlainSample() throws Exception {
+		List<String> command = Files.readAllLines(Path.of("README.md"))
+			.stream()
+			.filter((line) -> line.startsWith("    ./tutti ") && line.endsWith(" PlainSample.java"))
+			.map((line) -> line.strip()
+				.replace(" java ", " " + Path.of(System.getProperty("java.home"), "bin", "java") + " ")
+				.replace("target/app", Path.of("target/app").toAbsolutePath().toString()))
+			.findFirst()
+			.map((line) -> List.of(line.split(" ")))
+			.orElseThrow();
+		Files.copy(source("PlainSample"), this.folder.resolve("PlainSample.java"));
+		try (TuttiProcess launch = TuttiProcess.start(this.folder,
+				command.subList(1, command.size()).toArray(new String[0]))) {
+			assertThat(launch.exitCode(Duration.ofSeconds(90))).as(launch.output()).isZero();
+			assertThat(launch.output().lines()).contains("[0] 3.0 on rank 0", "[1] 3.0 on rank 1");
+		}
+	}
+
 	private static HttpResponse<String> ask(String method, int port, String path)
 			throws IOException, InterruptedException {
 		try (HttpClient client = HttpClient.newHttpClient()) {

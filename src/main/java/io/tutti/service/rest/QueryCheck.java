@@ -45,7 +45,8 @@ final class QueryCheck implements HandlerInterceptor {
 	static void check(Map<String, String[]> given, Set<String> known) {
 		given.forEach((name, values) -> {
 			if (!known.contains(name)) {
-				throw ProblemException.invalidArgument("unknown parameter " + name + "; known are " + known);
+				throw ProblemException.invalidArgument("unknown parameter " + name
+						+ (known.isEmpty() ? "; this endpoint has none" : "; known are " + known));
 			}
 			if (values.length > 1) {
 				throw ProblemException.invalidArgument("parameter " + name + " is given " + values.length + " times");
