@@ -5,23 +5,35 @@ import java.io.InputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
-import java.util.stream.Stream;
 
 import io.tutti.CollectiveException;
+import io.tutti.CollectiveListener;
 import io.tutti.CollectiveTimeoutException;
 import io.tutti.DataType;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.algorithm.AlgorithmOverrides;
+import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.dispatch.DefaultProcessGroup;
+import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.transport.shm.HostHandshake;
+import io.tutti.engine.transport.shm.HostMemory;
+import io.tutti.engine.transport.shm.SharedMemorySettings;
+import io.tutti.engine.transport.shm.ShmTransport;
 import io.tutti.engine.transport.shm.SocketExchange;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.springframework.util.FileSystemUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -34,26 +46,36 @@ class SharedProcessTest {
 
 	private static final int ELEMENTS = 500_000;
 
+	/** For the segments of this test only, since other tests run at the same time. */
+	private Path directory;
+
 	private ServerSocket server;
 
 	private Process peer;
 
 	@BeforeEach
 	void startThePeer() throws IOException {
-		this.server = SharedRank.listen();
-		this.peer = SharedRank.start(SharedProcessTest.class, this.server, 2, false, List.of()).get(0);
+		this.directory = Files.createTempDirectory(SharedMemorySettings.DEFAULT_DIRECTORY, "processes-");
+		this.server = new ServerSocket(0, 16, InetAddress.getLoopbackAddress());
+		this.peer = new ProcessBuilder(System.getProperty("java.home") + "/bin/java", "-cp",
+				System.getProperty("java.class.path"), "--add-modules", "jdk.incubator.vector",
+				"--enable-native-access=ALL-UNNAMED", SharedProcessTest.class.getName(),
+				Integer.toString(this.server.getLocalPort()), this.directory.toString())
+			.redirectError(ProcessBuilder.Redirect.INHERIT)
+			.start();
 	}
 
 	@AfterEach
 	void endThePeer() throws Exception {
 		this.peer.destroyForcibly().waitFor();
 		this.server.close();
+		FileSystemUtils.deleteRecursively(this.directory);
 	}
 
 	/** Rank 1: takes part in rank 0's calls until it is killed. */
 	public static void main(String[] arguments) throws Exception {
-		try (SocketExchange exchange = SocketExchange.join(Integer.parseInt(arguments[2]), 1);
-				ProcessGroup group = SharedRank.group(1, 2, exchange);
+		try (SocketExchange exchange = SocketExchange.join(Integer.parseInt(arguments[0]), 1);
+				ProcessGroup group = group(1, exchange, Path.of(arguments[1]));
 				Arena arena = Arena.ofConfined()) {
 			reduce(group, arena.allocate(4L * ELEMENTS, 64));
 			reduce(group, group.allocate(4L * ELEMENTS));
@@ -79,18 +101,27 @@ class SharedProcessTest {
 		}
 	}
 
-	private static List<Path> left(long pid) throws IOException {
-		try (Stream<Path> files = Files.list(Path.of("/dev/shm"))) {
-			return files.filter((file) -> file.getFileName().toString().startsWith("tutti-"))
-				.filter((file) -> file.getFileName().toString().contains("-" + pid + "-"))
-				.toList();
+	/** The group over the memory that the exchange establishes. */
+	private static ProcessGroup group(int rank, SocketExchange exchange, Path directory) throws IOException {
+		GroupIdentity identity = GroupIdentity.world(rank, 2, 0);
+		SharedMemorySettings settings = new SharedMemorySettings(true, directory, "processes");
+		HostMemory memory = HostHandshake.establish(identity, exchange, settings, CollectiveListener.NONE,
+				Deadline.after(Duration.ofSeconds(20)));
+		if (memory == null) {
+			throw new IOException("this machine offers no shared memory");
 		}
+		FailureLatch latch = new FailureLatch();
+		ShmTransport transport = new ShmTransport(identity, latch, memory, settings, false, CollectiveListener.NONE);
+		return new DefaultProcessGroup(identity,
+				new SharedMemoryGroupBackend(Backends.TCP, identity, transport, ReductionKernels.get(),
+						AlgorithmOverrides.NONE),
+				latch, latch::trip, Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(20)));
 	}
 
 	@Test
 	void aKilledPeerLeavesNoFileAndIsDetectedByTheDeadline() throws Exception {
 		try (SocketExchange exchange = SocketExchange.host(this.server, 2);
-				ProcessGroup group = SharedRank.group(0, 2, exchange);
+				ProcessGroup group = group(0, exchange, this.directory);
 				Arena arena = Arena.ofConfined();
 				InputStream ready = this.peer.getInputStream()) {
 			reduce(group, arena.allocate(4L * ELEMENTS, 64));
@@ -101,8 +132,7 @@ class SharedProcessTest {
 				group.barrier();
 			}
 			this.peer.destroyForcibly().waitFor();
-			assertThat(left(this.peer.pid())).isEmpty();
-			assertThat(left(ProcessHandle.current().pid())).isEmpty();
+			assertThat(this.directory).isEmptyDirectory();
 			assertThatThrownBy(() -> {
 				while (true) {
 					group.withTimeout(Duration.ofMillis(300)).barrier();
