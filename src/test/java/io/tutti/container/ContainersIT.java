@@ -382,14 +382,17 @@ class ContainersIT {
 		void aBarrierOverHttpWaitsForEveryContainer() throws Exception {
 			CompletableFuture<String> first = barrier(0, "all", 60_000);
 			CompletableFuture<String> second = barrier(1, "all", 60_000);
+			awaitPost(0);
+			awaitPost(1);
 			assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> first.get(2, TimeUnit.SECONDS));
 			assertThat(second).isNotDone();
 			for (CompletableFuture<String> answer : List.of(first, second, barrier(2, "all", 60_000))) {
 				assertThat(answer.get(30, TimeUnit.SECONDS)).contains("\"arrived\":3");
 			}
-			CompletableFuture<String> early = barrier(0, "two", 1500);
-			assertThat(barrier(2, "two", 60_000).get(30, TimeUnit.SECONDS)).contains("504");
-			assertThat(early.get(30, TimeUnit.SECONDS)).contains("504");
+			CompletableFuture<String> patient = barrier(2, "two", 60_000);
+			awaitPost(2);
+			assertThat(barrier(0, "two", 1500).get(30, TimeUnit.SECONDS)).contains("504");
+			assertThat(patient.get(30, TimeUnit.SECONDS)).contains("504");
 			assertThat(barrier(1, "two", 60_000).get(30, TimeUnit.SECONDS)).contains("409");
 			assertThat(this.ranks.getFirst().get("/api/v1/group")).contains("\"READY\"");
 		}
@@ -411,6 +414,17 @@ class ContainersIT {
 			for (RankContainer rank : this.ranks) {
 				rank.awaitReady(START);
 			}
+		}
+
+		/** Waits until a rank handles a request that changes state. */
+		private void awaitPost(int rank) {
+			Awaitility.await()
+				.atMost(START)
+				.until(() -> this.ranks.get(rank)
+					.get("/actuator/prometheus")
+					.lines()
+					.anyMatch((line) -> line.startsWith("http_server_requests_active_seconds_count")
+							&& line.contains("method=\"POST\"") && !line.endsWith(" 0")));
 		}
 
 		private CompletableFuture<String> barrier(int rank, String label, int timeoutMillis) {

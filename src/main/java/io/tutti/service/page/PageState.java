@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * formation is complete
  * @param problem what broke the group, and the ranks that its next generation waits for
  * @param verdict summary of the analysis of all ranks
- * @param trouble whether the analysis found a problem, even if the group is intact
+ * @param trouble what the analysis found, in a few words, even if the group is intact;
+ * absent if there is no problem
  * @param ranks every rank
  * @param inFlight collectives in progress, the longest first
  * @param sample the newest sample of this rank's history
@@ -25,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param training absent if no training runs
  */
 record PageState(GroupState state, int rank, int worldSize, String backend, @Nullable String transport,
-		@Nullable Long generation, @Nullable String problem, @Nullable String verdict, boolean trouble,
+		@Nullable Long generation, @Nullable String problem, @Nullable String verdict, @Nullable String trouble,
 		List<RankCard> ranks, List<FlightRow> inFlight, @Nullable PageSample sample, List<PageEvent> events,
 		@Nullable TrainingView training) {
 }

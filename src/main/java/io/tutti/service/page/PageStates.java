@@ -64,14 +64,27 @@ final class PageStates {
 		Analysis analysis = Analysis.of(worldSize, accounts);
 		Failure failure = status.failure();
 		this.history.skew(skewMicros(analysis));
-		boolean trouble = joined != null && (!analysis.silentRanks().isEmpty()
-				|| analysis.findings().stream().anyMatch(GroupFinding::isTrouble));
 		return new PageState(status.state(), rank, worldSize, this.settings.backend(),
 				(joined != null) ? joined.world().transport() : null,
 				(joined != null) ? joined.world().generation() : null, problem(status),
-				(joined != null) ? analysis.verdict() : null, trouble,
+				(joined != null) ? analysis.verdict() : null, (joined != null) ? trouble(analysis) : null,
 				new RankCards(rank, accounts, peers, analysis, failure).all(worldSize), inFlight(accounts),
 				this.history.latest(), this.history.events(), training());
+	}
+
+	/** The most urgent problem in a few words. */
+	private static @Nullable String trouble(Analysis analysis) {
+		if (!analysis.silentRanks().isEmpty()) {
+			return "ranks are missing";
+		}
+		GroupFinding finding = analysis.findings().stream().filter(GroupFinding::isTrouble).findFirst().orElse(null);
+		return (finding == null) ? null : switch (finding.kind()) {
+			case MISMATCH -> "ranks called different collectives";
+			case MISSING -> "ranks are missing";
+			case LONG_CALL -> "a call takes long";
+			case STRAGGLING -> "a rank is late";
+			case MOVING, IDLE -> null;
+		};
 	}
 
 	private @Nullable String problem(GroupStatus status) {

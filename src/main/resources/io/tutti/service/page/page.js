@@ -241,7 +241,7 @@ function training(job) {
 function show(now) {
   const words = { FORMING: "◌ Forming", READY: "● Ready", BROKEN: "✕ Broken", CLOSED: "○ Closed" };
   find("say").dataset.state = (now.state === "READY" && now.trouble) ? "trouble" : now.state.toLowerCase();
-  text("state", words[now.state] + ((now.state === "READY" && now.trouble) ? ", but ▲ ranks are missing" : ""));
+  text("state", words[now.state] + ((now.state === "READY" && now.trouble) ? `, but ▲ ${now.trouble}` : ""));
   text("problem", now.problem || "");
   text("verdict", now.verdict || "");
   text("group", `rank ${now.rank} of ${now.worldSize} · backend ${now.backend}`

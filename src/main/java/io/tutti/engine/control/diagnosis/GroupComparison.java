@@ -31,6 +31,9 @@ final class GroupComparison {
 	 */
 	static final Duration STRAGGLING = Duration.ofMillis(10);
 
+	/** One late call, or a few, make no straggler. */
+	static final int STRAGGLING_CALLS = 5;
+
 	private final String group;
 
 	private final List<Integer> members;
@@ -185,7 +188,8 @@ final class GroupComparison {
 		String lateness = "rank " + latest.rank() + " was last in " + latest.timesLast() + " of the last "
 				+ arrivals.calls() + " calls, " + DiagnosisText.time(latest.meanMicros())
 				+ " after the first on average and " + DiagnosisText.time(latest.maxMicros()) + " at most";
-		if (latest.meanMicros() >= micros(STRAGGLING.toNanos()) && latest.timesLast() * 2 > arrivals.calls()) {
+		if (arrivals.calls() >= STRAGGLING_CALLS && latest.timesLast() * 2 > arrivals.calls()
+				&& latest.meanMicros() >= micros(STRAGGLING.toNanos())) {
 			return finding(Kind.STRAGGLING, last, List.of(latest.rank()), arrivals, moving + ": " + lateness);
 		}
 		return finding(Kind.MOVING, last, List.of(), arrivals, moving + "; " + lateness);

@@ -144,6 +144,16 @@ class AnalysisTest {
 	}
 
 	@Test
+	void aRankThatWasLateAtOneCallIsNoStraggler() {
+		trace(0, world(3, done(0, 0, 1000)));
+		trace(1, world(3, done(1, 0, 9000)));
+		trace(2, world(3, done(2, 0, 1000)));
+		GroupFinding finding = only();
+		assertThat(finding.kind()).isEqualTo(Kind.MOVING);
+		assertThat(finding.text()).startsWith("group world is at #0; rank 1 was last in 1 of the last 1 calls, 8.0 s");
+	}
+
+	@Test
 	void aCallThatHasJustBegunNeedsNoAttention() {
 		trace(0, world(3, done(0, 6, 59_000), running(0, reduce(7), 59_990)));
 		trace(1, world(3, done(1, 6, 59_001)));
