@@ -1387,6 +1387,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * or the group is closed
 	 * @throws IllegalArgumentException on every rank, if the sizes differ; the group
 	 * stays usable
+	 * @throws OutOfMemoryError on every rank, if they share a host that has less memory
+	 * available than their buffers need; the group stays usable
 	 */
 	MemorySegment allocate(long bytes);
 

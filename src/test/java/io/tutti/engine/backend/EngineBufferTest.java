@@ -24,6 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
@@ -204,6 +205,22 @@ class EngineBufferTest {
 			});
 			assertThatThrownBy(() -> world.group(0).allocate(-1)).isInstanceOf(IllegalArgumentException.class)
 				.hasMessageContaining("at least 0 bytes, got -1");
+		}
+	}
+
+	/** Otherwise the kernel would end this process. */
+	@ParameterizedTest
+	@ValueSource(longs = { 1L << 45, Long.MAX_VALUE })
+	void aBufferThatExceedsTheMemoryIsRefusedOnEveryRankAndTheGroupStaysUsable(long bytes) throws Exception {
+		try (SharedWorld world = world(3)) {
+			RankThreads.run(3, LIMIT, (rank) -> {
+				assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> world.group(rank).allocate(bytes))
+					.withMessageContaining("a buffer of " + bytes + " bytes on each of 3 ranks needs more memory");
+				int[] one = { 1 };
+				world.group(rank).allReduce(one, ReduceOp.SUM);
+				assertThat(one).containsExactly(3);
+				return null;
+			});
 		}
 	}
 

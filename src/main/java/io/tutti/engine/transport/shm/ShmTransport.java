@@ -114,6 +114,7 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 	 * @param arena owns the buffer
 	 * @return a zeroed buffer of that size
 	 * @throws IllegalArgumentException on every rank, if they ask for different sizes
+	 * @throws OutOfMemoryError on every rank, if the host has not that much memory
 	 * @throws IOException if the exchange failed
 	 */
 	public MemorySegment allocate(long bytes, Arena arena, MetadataExchange exchange, Deadline deadline)

@@ -41,12 +41,14 @@ final class SymmetricAllocator {
 	 * Makes the allocation.
 	 * @return {@code null} if a rank could not, see {@link #refusal()}
 	 * @throws IllegalArgumentException on every rank, if they ask for different sizes
+	 * @throws OutOfMemoryError on every rank, if the host has not that much memory
 	 */
 	@Nullable SharedAllocation allocate(long bytes) throws IOException {
 		boolean whole = false;
 		try {
 			List<HandshakeMessage> made = gather((this.self == 0) ? make(bytes) : asked(bytes));
 			requireOneSize(made);
+			requireMemory(bytes, made.get(0).second());
 			List<HandshakeMessage> mapped = gather(
 					(this.self == 0) ? HandshakeMessage.NOTHING : map(made.get(0), bytes));
 			unlink();
@@ -73,15 +75,19 @@ final class SymmetricAllocator {
 		return new HandshakeMessage(true, bytes, 0, "");
 	}
 
+	/** Sends how many bytes of memory are available; makes nothing larger. */
 	private HandshakeMessage make(long bytes) {
+		long available = SharedSegment.availableMemory();
 		try {
-			String name = this.directory.newName();
-			this.segment = SharedSegment.create(this.directory.file(name),
-					SharedAllocation.segmentBytes(this.ranks, bytes));
-			return new HandshakeMessage(true, bytes, 0, name);
+			String name = "";
+			if (segmentBytes(bytes) <= available) {
+				name = this.directory.newName();
+				this.segment = SharedSegment.create(this.directory.file(name), segmentBytes(bytes));
+			}
+			return new HandshakeMessage(true, bytes, available, name);
 		}
-		catch (IOException | ArithmeticException ex) {
-			return new HandshakeMessage(false, bytes, 0, String.valueOf(ex.getMessage()));
+		catch (IOException ex) {
+			return new HandshakeMessage(false, bytes, available, String.valueOf(ex.getMessage()));
 		}
 	}
 
@@ -90,8 +96,7 @@ final class SymmetricAllocator {
 			return HandshakeMessage.NOTHING;
 		}
 		try {
-			this.segment = SharedSegment.open(this.directory.file(made.text()),
-					SharedAllocation.segmentBytes(this.ranks, bytes));
+			this.segment = SharedSegment.open(this.directory.file(made.text()), segmentBytes(bytes));
 			return HandshakeMessage.NOTHING;
 		}
 		catch (IOException ex) {
@@ -105,6 +110,24 @@ final class SymmetricAllocator {
 				throw new IllegalArgumentException("every rank must allocate the same size: rank 0 asked for "
 						+ asked.get(0).first() + " bytes, rank " + rank + " for " + asked.get(rank).first());
 			}
+		}
+	}
+
+	/** Without this the kernel would end a process instead. */
+	private void requireMemory(long bytes, long available) {
+		if (segmentBytes(bytes) > available) {
+			throw new OutOfMemoryError("a buffer of " + bytes + " bytes on each of " + this.ranks
+					+ " ranks needs more memory than their host has available, " + available
+					+ " bytes: allocate less, or run fewer ranks on this host");
+		}
+	}
+
+	private long segmentBytes(long bytes) {
+		try {
+			return SharedAllocation.segmentBytes(this.ranks, bytes);
+		}
+		catch (ArithmeticException ex) {
+			return Long.MAX_VALUE;
 		}
 	}
 
