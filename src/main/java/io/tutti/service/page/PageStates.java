@@ -73,7 +73,7 @@ final class PageStates {
 	}
 
 	/** The most urgent problem in a few words. */
-	private static @Nullable String trouble(Analysis analysis) {
+	static @Nullable String trouble(Analysis analysis) {
 		if (!analysis.silentRanks().isEmpty()) {
 			return "ranks are missing";
 		}
