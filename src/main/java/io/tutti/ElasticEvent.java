@@ -63,13 +63,13 @@ public sealed interface ElasticEvent {
 	 * Ranks have taken the state of another rank.
 	 *
 	 * @param generation the generation
-	 * @param source the rank whose state was taken
-	 * @param receivers ranks that were new, behind or had another state
+	 * @param source slot of the rank whose state was taken
+	 * @param receivers slots of the ranks that were new, behind or had another state
 	 * @param step the step of the state
 	 */
 	record Synchronized(long generation, int source, List<Integer> receivers, long step) implements ElasticEvent {
 
-		/** Copies the ranks. */
+		/** Copies the slots. */
 		public Synchronized {
 			receivers = List.copyOf(receivers);
 		}

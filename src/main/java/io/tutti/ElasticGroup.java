@@ -25,7 +25,9 @@ public interface ElasticGroup extends AutoCloseable {
 	 * {@code max-ranks}, {@code settle}, {@code max-failures}, {@code quorum} and
 	 * {@code endpoints}. The group forms in {@link #run}.
 	 * @return this process's membership
-	 * @throws RuntimeException if the configuration is invalid or cannot be elastic
+	 * @throws BadConfigurationException if a property is missing or invalid
+	 * @throws RuntimeException with an exit code of its own ({@link ExitCode#of}) if the
+	 * launcher's variables are malformed or it ends the remaining ranks
 	 */
 	static ElasticGroup fromEnvironment() {
 		return fromEnvironment(new StderrListener());

@@ -3,7 +3,8 @@ package io.tutti;
 /**
  * The steps of a job, run again in each generation of an {@link ElasticGroup}. The loop
  * uses only the group that it is given, calls {@link ElasticGroup#commit()} after each
- * step, and lets {@link CollectiveException} and {@link MembershipChangedException} pass.
+ * step, and lets {@link CollectiveException} and {@link MembershipChangedException} pass,
+ * as such or as the cause of another exception.
  *
  * @param <R> type of the result
  */

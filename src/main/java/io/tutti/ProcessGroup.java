@@ -65,8 +65,10 @@ public interface ProcessGroup extends AutoCloseable {
 	 * to standard error, such as the reason why ranks of one host cannot share memory.
 	 * @return the group of all ranks
 	 * @throws IllegalStateException if this process has such a group already
-	 * @throws RuntimeException if the configuration is invalid, before any data is sent,
-	 * or if the rendezvous fails; the message names the missing ranks
+	 * @throws BadConfigurationException if a property is invalid
+	 * @throws RuntimeException with an exit code of its own ({@link ExitCode#of}) if the
+	 * launcher's variables are malformed, or if the rendezvous fails; the message names
+	 * the missing ranks
 	 */
 	static ProcessGroup fromEnvironment() {
 		return fromEnvironment(new StderrListener());

@@ -27,7 +27,11 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 
 	private static final Set<String> MACHINE_FORMATS = Set.of("tsv", "json");
 
-	/** Exit codes after which a restart would fail the same way or is not wanted. */
+	/**
+	 * Exit codes after which a restart would fail the same way or is not wanted. Programs
+	 * on the library use the same ones, and 64, 65 and 77 mean this in others (BSD's
+	 * sysexits).
+	 */
 	private static final Set<Integer> PERMANENT_FAILURES = Set.of(ExitCode.BAD_CONFIGURATION, ExitCode.BAD_DATA,
 			ExitCode.AUTHENTICATION_FAILED, ExitCode.STOPPED_ON_REQUEST, ExitCode.ABORTED);
 
@@ -101,7 +105,7 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 
 	/** Whether a restart of the group may help after this failure. */
 	boolean restartMayHelp(RankExit failure) {
-		return this.kind == Kind.PROGRAM || !PERMANENT_FAILURES.contains(failure.exitCode());
+		return !PERMANENT_FAILURES.contains(failure.exitCode());
 	}
 
 	/**
@@ -109,7 +113,7 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 	 * the same difference, whereas a restart of the whole group may remove it.
 	 */
 	boolean restartOfOneMayHelp(RankExit failure) {
-		return restartMayHelp(failure) && (this.kind == Kind.PROGRAM || failure.exitCode() != ExitCode.MISMATCH);
+		return restartMayHelp(failure) && failure.exitCode() != ExitCode.MISMATCH;
 	}
 
 	/** Whether the exit of one rank with 0 means that the job is done. */

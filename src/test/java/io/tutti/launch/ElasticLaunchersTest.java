@@ -21,10 +21,15 @@ class ElasticLaunchersTest {
 	private static final Map<String, String> SLURM = Map.of("SLURM_PROCID", "0", "SLURM_NTASKS", "2", "SLURM_LOCALID",
 			"0", "SLURM_JOB_ID", "1", "SLURM_STEP_ID", "0", "SLURM_STEP_NODELIST", "localhost");
 
+	private static final Map<String, String> TORCHRUN = Map.of("RANK", "0", "WORLD_SIZE", "2", "TORCHELASTIC_RUN_ID",
+			"1");
+
 	@ParameterizedTest
-	@CsvSource({ "mpirun", "mpiexec", "srun" })
+	@CsvSource({ "mpirun", "mpiexec", "srun", "torchrun" })
 	void aLauncherThatEndsTheRemainingRanksIsRefused(String launcher) {
-		Map<String, String> variables = Map.of("mpirun", OPEN_MPI, "mpiexec", MPICH, "srun", SLURM).get(launcher);
+		Map<String, String> variables = Map
+			.of("mpirun", OPEN_MPI, "mpiexec", MPICH, "srun", SLURM, "torchrun", TORCHRUN)
+			.get(launcher);
 		assertThatThrownBy(() -> require(variables))
 			.isInstanceOfSatisfying(ResolutionException.class,
 					(ex) -> assertThat(ex.exitCode()).isEqualTo(ExitCode.BAD_CONFIGURATION))
@@ -38,6 +43,9 @@ class ElasticLaunchersTest {
 		Map<String, String> kept = new HashMap<>(SLURM);
 		kept.put("SLURM_KILL_BAD_EXIT", "0");
 		require(kept);
+		Map<String, String> launch = new HashMap<>(TORCHRUN);
+		launch.put("TUTTI_LAUNCHER_PID", "1");
+		require(launch);
 	}
 
 	private static void require(Map<String, String> variables) {

@@ -177,9 +177,12 @@ class LocalLauncherTest {
 		assertThat(this.directory.resolve("starts")).hasContent("x\nx\nx");
 	}
 
-	@Test
-	void anExitThatARestartCannotFixIsNotRestarted() throws Exception {
-		LaunchedCommand command = LaunchedCommand.of(List.of("train"), own("echo x >> starts; exit 79"));
+	/** The codes of Tutti's commands are those of programs on the library. */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void anExitThatARestartCannotFixIsNotRestarted(boolean job) throws Exception {
+		String script = "echo x >> starts; exit 79";
+		LaunchedCommand command = job ? LaunchedCommand.of(List.of("train"), own(script)) : program(script);
 		assertThat(launcher(command, 1, 5).run()).isEqualTo(79);
 		assertThat(this.directory.resolve("starts")).hasContent("x");
 	}

@@ -13,9 +13,11 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import io.tutti.CollectiveException;
+import io.tutti.CollectiveMismatchException;
 import io.tutti.DataType;
 import io.tutti.ElasticEvent;
 import io.tutti.ElasticGroup;
@@ -50,6 +52,8 @@ public final class DefaultElasticGroup implements ElasticGroup {
 		SHARED
 
 	}
+
+	private static final String EVERY_RANK = "every rank must run the same steps, commit each of them and return after the last";
 
 	private static final int HASH_BYTES = 32;
 
@@ -114,10 +118,11 @@ public final class DefaultElasticGroup implements ElasticGroup {
 					finish(group);
 					return result;
 				}
-				catch (MembershipChangedException ex) {
-					// Every rank leaves the loop after the same step.
-				}
 				catch (Exception ex) {
+					if (causeOf(ex, MembershipChangedException.class) != null) {
+						// Every rank leaves the loop after the same step.
+						continue;
+					}
 					broken = continuable(ex, group);
 					if (!agreed) {
 						throw broken;
@@ -125,6 +130,10 @@ public final class DefaultElasticGroup implements ElasticGroup {
 					if (!returned) {
 						state.rollback();
 					}
+				}
+				catch (Error ex) {
+					abort(group, ex);
+					throw ex;
 				}
 			}
 		}
@@ -138,9 +147,9 @@ public final class DefaultElasticGroup implements ElasticGroup {
 	 * @throws RuntimeException any other exception, after the other ranks were told
 	 */
 	private static CollectiveException continuable(Exception ex, ProcessGroup group) {
-		CollectiveException failed = collectiveFailure(ex);
+		CollectiveException failed = causeOf(ex, CollectiveException.class);
 		if (failed == null) {
-			group.abort("the loop of rank " + group.rank() + " failed: " + ex);
+			abort(group, ex);
 			throw (ex instanceof RuntimeException unchecked) ? unchecked
 					: new IllegalStateException("the loop failed: " + ex, ex);
 		}
@@ -148,6 +157,10 @@ public final class DefaultElasticGroup implements ElasticGroup {
 			throw failed;
 		}
 		return failed;
+	}
+
+	private static void abort(ProcessGroup group, Throwable failure) {
+		group.abort("the loop of rank " + group.rank() + " failed: " + failure);
 	}
 
 	/** Whether the group forms again after a failure. Other failures end the job. */
@@ -159,11 +172,11 @@ public final class DefaultElasticGroup implements ElasticGroup {
 		};
 	}
 
-	private static @Nullable CollectiveException collectiveFailure(Throwable failure) {
+	private static <T> @Nullable T causeOf(Throwable failure, Class<T> type) {
 		Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
 		for (Throwable cause = failure; cause != null && seen.add(cause); cause = cause.getCause()) {
-			if (cause instanceof CollectiveException found) {
-				return found;
+			if (type.isInstance(cause)) {
+				return type.cast(cause);
 			}
 		}
 		return null;
@@ -212,8 +225,9 @@ public final class DefaultElasticGroup implements ElasticGroup {
 				throw mismatch(group, still, "the state of these ranks differs from that of rank " + source
 						+ " after it was synchronized: ElasticState.synchronize and digest must cover the same state");
 			}
-			this.elastic
-				.publish(new ElasticEvent.Synchronized(group.generation(), source, receivers, all.get(source).step()));
+			List<Integer> slots = this.elastic.slots();
+			this.elastic.publish(new ElasticEvent.Synchronized(group.generation(), slots.get(source),
+					receivers.stream().map(slots::get).toList(), all.get(source).step()));
 		}
 		this.held = Held.SHARED;
 		this.possible = List.of();
@@ -276,16 +290,23 @@ public final class DefaultElasticGroup implements ElasticGroup {
 		ProcessGroup group = engine.world();
 		long[] own = { current.step(), this.elastic.joinersWait() ? 1 : 0 };
 		long[] all = new long[2 * group.worldSize()];
-		group.allGather(own, all);
+		try {
+			group.allGather(own, all);
+		}
+		catch (CollectiveMismatchException ex) {
+			throw outOfStep(group, "commits step " + current.step(), ex);
+		}
 		List<Integer> others = IntStream.range(0, group.worldSize())
 			.filter((rank) -> all[2 * rank] != all[0])
 			.boxed()
 			.toList();
 		if (!others.isEmpty()) {
 			throw mismatch(group, others,
-					"rank 0 commits step " + all[0] + ", these ranks commit step "
-							+ others.stream().map((rank) -> all[2 * rank]).toList()
-							+ ": every rank must run the same steps and commit each of them");
+					"rank 0 commits step " + all[0] + ", "
+							+ others.stream()
+								.map((rank) -> "rank " + rank + " commits step " + all[2 * rank])
+								.collect(Collectors.joining(", "))
+							+ ": " + EVERY_RANK);
 		}
 		if (IntStream.range(0, group.worldSize()).anyMatch((rank) -> all[2 * rank + 1] != 0)) {
 			throw new MembershipChangedException("processes wait to join after step " + all[0]);
@@ -298,7 +319,12 @@ public final class DefaultElasticGroup implements ElasticGroup {
 	 * the barrier for some ranks only: these ask the others, which answer for a moment.
 	 */
 	private void finish(ProcessGroup group) {
-		group.barrier();
+		try {
+			group.barrier();
+		}
+		catch (CollectiveMismatchException ex) {
+			throw outOfStep(group, "has returned from its loop", ex);
+		}
 		this.elastic.done();
 		try {
 			group.withTimeout(FAREWELL).barrier();
@@ -306,6 +332,12 @@ public final class DefaultElasticGroup implements ElasticGroup {
 		catch (CollectiveException ex) {
 			linger();
 		}
+	}
+
+	private static CollectiveException outOfStep(ProcessGroup group, String doing, CollectiveMismatchException ex) {
+		Failure failure = ex.failure();
+		return mismatch(group, failure.ranks(), "rank " + group.rank() + " " + doing + ", other ranks do not: "
+				+ EVERY_RANK + " (" + failure.detail() + ")");
 	}
 
 	private static void linger() {

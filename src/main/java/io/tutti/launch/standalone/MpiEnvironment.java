@@ -31,8 +31,8 @@ public final class MpiEnvironment {
 	 * @return MPI, initialized: every rank has joined
 	 * @throws io.tutti.launch.ResolutionException if the first set that is present is
 	 * malformed
-	 * @throws IllegalArgumentException if a property is invalid, or if rank 0 would
-	 * listen beyond this host without a token
+	 * @throws io.tutti.BadConfigurationException if a property is invalid, or if rank 0
+	 * would listen beyond this host without a token
 	 */
 	public static Mpi init() {
 		return init(ProcessProperties.ofThisProcess());

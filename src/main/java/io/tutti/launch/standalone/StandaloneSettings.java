@@ -7,7 +7,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Supplier;
 
+import io.tutti.BadConfigurationException;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
@@ -54,19 +56,35 @@ final class StandaloneSettings {
 
 	/**
 	 * The settings of a rank.
-	 * @throws IllegalArgumentException if a property is invalid, if the rendezvous would
+	 * @throws BadConfigurationException if a property is invalid, if the rendezvous would
 	 * be reachable beyond this host without a token, or if TLS is configured
 	 */
 	EngineSettings of(ResolvedRank resolved) {
-		requireSafeRendezvous(resolved.assignment(), bindAddress(), token());
-		return ofAuthenticated(resolved);
+		return checked(() -> {
+			requireSafeRendezvous(resolved.assignment(), bindAddress(), token());
+			return read(resolved);
+		});
 	}
 
 	/**
 	 * The settings of a rank whose job agrees on a secret without a token, as it does by
 	 * an MPI library.
+	 * @throws BadConfigurationException if a property is invalid
 	 */
 	EngineSettings ofAuthenticated(ResolvedRank resolved) {
+		return checked(() -> read(resolved));
+	}
+
+	private static <T> T checked(Supplier<T> settings) {
+		try {
+			return settings.get();
+		}
+		catch (IllegalArgumentException ex) {
+			throw new BadConfigurationException(ex.getMessage(), ex);
+		}
+	}
+
+	private EngineSettings read(ResolvedRank resolved) {
 		EngineSettings defaults = EngineSettings.DEFAULTS;
 		rejectTls();
 		return new EngineSettings(this.properties.text("tutti.backend", defaults.backend()),
@@ -79,10 +97,15 @@ final class StandaloneSettings {
 
 	/**
 	 * The settings of an elastic job.
-	 * @throws IllegalArgumentException if a property is missing or invalid, or if the
-	 * launcher ends the remaining ranks when one is lost
+	 * @throws BadConfigurationException if a property is missing or invalid
+	 * @throws ResolutionException if the launcher ends the remaining ranks when one is
+	 * lost
 	 */
 	ElasticSettings elastic(ResolvedRank resolved) {
+		return checked(() -> readElastic(resolved));
+	}
+
+	private ElasticSettings readElastic(ResolvedRank resolved) {
 		String minRanks = this.properties.text(MIN_RANKS);
 		if (minRanks == null) {
 			throw new IllegalArgumentException(MIN_RANKS + " is not set: an elastic group needs its minimum number of"
@@ -189,9 +212,9 @@ final class StandaloneSettings {
 			throw new IllegalArgumentException(TOKEN + " and " + TOKEN_FILE + " are both set: set only one of them");
 		}
 		if (file != null) {
-			return checked(read(Path.of(file)), TOKEN_FILE + "=" + file);
+			return stripped(read(Path.of(file)), TOKEN_FILE + "=" + file);
 		}
-		return (token != null) ? checked(token, TOKEN) : null;
+		return (token != null) ? stripped(token, TOKEN) : null;
 	}
 
 	private static String read(Path file) {
@@ -209,7 +232,7 @@ final class StandaloneSettings {
 		}
 	}
 
-	private static String checked(String token, String from) {
+	private static String stripped(String token, String from) {
 		String stripped = token.strip();
 		if (stripped.isEmpty()) {
 			throw new IllegalArgumentException(from + " contains no token: put a secret there, or unset the property");

@@ -198,6 +198,22 @@ class ElasticGroupTest {
 	}
 
 	@Test
+	void anErrorOfOneLoopEndsTheJobOnEveryRank() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(2, 2, 1);
+		List<ElasticMembers.Rank> all = List.of(ranks.new Rank(0, 50), ranks.new Rank(1, 50));
+		all.get(1).atStep = () -> {
+			if (all.get(1).step == 5) {
+				throw new AssertionError("the data is bad");
+			}
+		};
+		all.forEach(ElasticMembers.Rank::start);
+		assertThatThrownBy(() -> all.get(1).result.get(60, TimeUnit.SECONDS)).hasCauseInstanceOf(AssertionError.class);
+		assertThatThrownBy(() -> all.get(0).result.get(60, TimeUnit.SECONDS))
+			.hasCauseInstanceOf(GroupAbortedException.class)
+			.hasMessageContaining("the data is bad");
+	}
+
+	@Test
 	void aRankThatSkipsAStepIsNamed() throws Exception {
 		ElasticMembers ranks = new ElasticMembers(3, 3, 1);
 		List<ElasticMembers.Rank> all = List.of(ranks.new Rank(0, 50), ranks.new Rank(1, 50), ranks.new Rank(2, 50));
@@ -210,8 +226,21 @@ class ElasticGroupTest {
 		for (var rank : all) {
 			assertThatThrownBy(() -> rank.result.get(60, TimeUnit.SECONDS))
 				.hasCauseInstanceOf(CollectiveMismatchException.class)
-				.hasMessageContaining("these ranks commit step [7]");
+				.hasMessageContaining("rank 0 commits step 6, rank 2 commits step 7");
 		}
+	}
+
+	@Test
+	void aRankThatReturnsEarlyIsToldWhatTheOthersExpect() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(2, 2, 1);
+		List<ElasticMembers.Rank> all = List.of(ranks.new Rank(0, 50), ranks.new Rank(1, 30));
+		all.forEach(ElasticMembers.Rank::start);
+		assertThatThrownBy(() -> all.get(0).result.get(60, TimeUnit.SECONDS))
+			.hasCauseInstanceOf(CollectiveMismatchException.class);
+		assertThatThrownBy(() -> all.get(1).result.get(60, TimeUnit.SECONDS))
+			.hasCauseInstanceOf(CollectiveMismatchException.class)
+			.hasMessageContaining(
+					"rank 1 has returned from its loop, other ranks do not: every rank must run the same");
 	}
 
 	@Test

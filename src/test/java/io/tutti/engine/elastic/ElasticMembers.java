@@ -128,10 +128,20 @@ final class ElasticMembers {
 					this.afterReduce.run();
 					this.sum += one[0];
 					this.step++;
-					this.group.commit();
+					commit();
 				}
 				return this.sum;
 			};
+		}
+
+		/** As a framework that wraps exceptions. */
+		private void commit() {
+			try {
+				this.group.commit();
+			}
+			catch (RuntimeException ex) {
+				throw new IllegalStateException("a step failed", ex);
+			}
 		}
 
 		@Override

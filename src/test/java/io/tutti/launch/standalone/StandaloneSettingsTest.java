@@ -2,9 +2,11 @@ package io.tutti.launch.standalone;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Map;
 
 import io.tutti.BackendUnavailableException;
+import io.tutti.BadConfigurationException;
 import io.tutti.CollectiveListener;
 import io.tutti.ExitCode;
 import io.tutti.ProcessGroup;
@@ -105,6 +107,26 @@ class StandaloneSettingsTest {
 			.isInstanceOf(IllegalArgumentException.class)
 			.hasMessage("tutti.security.token-file=" + missing + " cannot be read: there is no such file. "
 					+ "Check the property and the file's permissions");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "tutti.timeout.abort, x", "tutti.transport.kind, udp", "tutti.timeout.heartbeat, 1s",
+			"tutti.tls.bundle, b", "tutti.collective.algorithms, foo=bar", "tutti.security.token-file, /nowhere" })
+	void anInvalidPropertyHasTheExitCodeOfABadConfiguration(String name, String value) {
+		assertThatThrownBy(() -> settings(Map.of(name, value), Map.of())).isInstanceOf(BadConfigurationException.class)
+			.satisfies((ex) -> assertThat(ExitCode.of(ex)).isEqualTo(ExitCode.BAD_CONFIGURATION));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "tutti.elastic.quorum, any", "tutti.elastic.min-ranks, x", "tutti.elastic.endpoints, :::",
+			"tutti.elastic.max-ranks, x" })
+	void anInvalidPropertyOfAnElasticGroupHasThatExitCodeToo(String name, String value) {
+		Map<String, String> all = new HashMap<>(
+				Map.of("tutti.elastic.min-ranks", "1", "tutti.elastic.endpoints", "127.0.0.1:1"));
+		all.put(name, value);
+		StandaloneGroups groups = new StandaloneGroups(new ProcessProperties(all::get, Map.of()));
+		assertThatThrownBy(() -> groups.joinElastic(CollectiveListener.NONE))
+			.satisfies((ex) -> assertThat(ExitCode.of(ex)).isEqualTo(ExitCode.BAD_CONFIGURATION));
 	}
 
 	@Test
