@@ -52,6 +52,9 @@ public final class ElasticEngine implements AutoCloseable {
 
 	private volatile boolean closed;
 
+	/** Whether the job ends after its next step. */
+	private volatile boolean ending;
+
 	private int failures;
 
 	private ElasticEngine(RankAssignment launched, EngineSettings settings, ElasticSettings elastic,
@@ -178,7 +181,8 @@ public final class ElasticEngine implements AutoCloseable {
 			last.close();
 		}
 		FormationProtocol.Formed formed = new FormationProtocol(this.member, this.endpoint, this.elastic, this.settings,
-				this.launched, this.events, (slots) -> publish(new ElasticEvent.Awaiting(slots)), dead, silent)
+				this.launched, this.events, (slots) -> publish(new ElasticEvent.Awaiting(slots)), dead, silent,
+				() -> returned || this.ending)
 			.form(returned);
 		if (formed == null) {
 			return null;
@@ -194,6 +198,14 @@ public final class ElasticEngine implements AutoCloseable {
 				Duration.ofNanos(System.nanoTime() - startNanos), before != null));
 		this.forming = false;
 		return formed.engine();
+	}
+
+	/**
+	 * Lets the group form with fewer ranks than the minimum from now on: the job is to
+	 * end, and the ranks that are left need a group to save its state.
+	 */
+	public void end() {
+		this.ending = true;
 	}
 
 	private void requireOpen() {

@@ -112,8 +112,8 @@ final class FormationProtocol {
 
 	private final Duration probeLimit;
 
-	/** Whether the loop of this member has returned: it needs no other rank then. */
-	private boolean ending;
+	/** Whether fewer ranks than the minimum are enough, since the job is about to end. */
+	private final BooleanSupplier ending;
 
 	private @Nullable RuntimeException lastFailure;
 
@@ -121,7 +121,8 @@ final class FormationProtocol {
 
 	FormationProtocol(LocalMember member, FormationEndpoint endpoint, ElasticSettings elastic, EngineSettings settings,
 			RankAssignment launched, CollectiveListener events, Consumer<List<Integer>> awaiting, Set<String> dead,
-			Set<String> silent) {
+			Set<String> silent, BooleanSupplier ending) {
+		this.ending = ending;
 		this.member = member;
 		this.endpoint = endpoint;
 		this.elastic = elastic;
@@ -142,7 +143,6 @@ final class FormationProtocol {
 	 * @throws RendezvousException if this member may not continue or the deadline passes
 	 */
 	@Nullable Formed form(boolean mayBeDone) {
-		this.ending = mayBeDone;
 		try {
 			while (true) {
 				Map<Integer, Answer> answers = askAll(Set.of(this.member.self().slot()));
@@ -526,7 +526,7 @@ final class FormationProtocol {
 		}
 		List<Integer> absent = base.slots().stream().filter((slot) -> !slotsPresent.contains(slot)).toList();
 		boolean settling = elapsedNanos < this.elastic.settle().toNanos() && !absent.isEmpty();
-		if ((joins.size() < this.elastic.minRanks() && !this.ending) || settling) {
+		if ((joins.size() < this.elastic.minRanks() || settling) && !this.ending.getAsBoolean()) {
 			return new Decision.Collect(absent);
 		}
 		return new Decision.Proceed(requests, base);

@@ -114,8 +114,9 @@ final class ElasticTrainingRun {
 	}
 
 	/**
-	 * All ranks stop after the same step. Before the first step there is nothing to save,
-	 * and ranks that no longer answer cannot agree.
+	 * All ranks stop after the same step, also those that are left while the group forms
+	 * again. Before the first step there is nothing to save, and ranks that no longer
+	 * answer cannot agree.
 	 */
 	private void stop(TrainingJob job, String reason) {
 		if (!this.started) {
@@ -123,6 +124,7 @@ final class ElasticTrainingRun {
 			Runtime.getRuntime().halt(ExitCode.STOPPED_ON_REQUEST);
 		}
 		job.requestStop(reason);
+		this.lifecycle.end();
 		UncaughtFailure.haltAfter(this.drain, ExitCode.ABORTED);
 	}
 

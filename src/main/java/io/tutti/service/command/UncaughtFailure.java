@@ -20,6 +20,7 @@ final class UncaughtFailure {
 			catch (InterruptedException ex) {
 				return;
 			}
+			System.err.println("tutti: this rank did not end within " + time.toSeconds() + " s and is halted");
 			Runtime.getRuntime().halt(code);
 		});
 	}

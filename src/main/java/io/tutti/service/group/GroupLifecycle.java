@@ -147,6 +147,17 @@ public final class GroupLifecycle implements SmartLifecycle {
 		return group;
 	}
 
+	/**
+	 * Lets an elastic group form with fewer ranks than the minimum, since its job is to
+	 * end.
+	 */
+	public void end() {
+		ElasticEngine engine = this.elastic;
+		if (engine != null) {
+			engine.end();
+		}
+	}
+
 	/** Whether processes wait to join an elastic group. */
 	public boolean joinersWait() {
 		ElasticEngine engine = this.elastic;

@@ -180,6 +180,31 @@ class ElasticGroupTest {
 		assertThat(leaving.result).completesExceptionallyWithin(Duration.ofSeconds(10));
 	}
 
+	/** So that a job that is stopped can save its state. */
+	@Test
+	void fewerRanksThanTheMinimumFormOnceTheJobIsToEnd() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(2, 2, 2);
+		List<ElasticMembers.Rank> all = List.of(ranks.new Rank(0, 50), ranks.new Rank(1, 50));
+		ElasticMembers.Rank leaving = all.get(0);
+		leaving.atStep = () -> {
+			if (leaving.step == 20) {
+				leaving.close();
+			}
+		};
+		ElasticMembers.Rank left = all.get(1);
+		CountDownLatch waits = new CountDownLatch(1);
+		left.group.onEvent((event) -> {
+			if (event instanceof ElasticEvent.Awaiting(var slots) && slots.equals(List.of(0)) && left.step > 0) {
+				waits.countDown();
+			}
+		});
+		all.forEach(ElasticMembers.Rank::start);
+		assertThat(waits.await(60, TimeUnit.SECONDS)).isTrue();
+		assertThat(left.result).isNotDone();
+		left.engine.end();
+		assertThat(left.result.get(60, TimeUnit.SECONDS)).isEqualTo(1275);
+	}
+
 	@Test
 	void anExceptionOfOneLoopEndsTheJobOnEveryRank() throws Exception {
 		ElasticMembers ranks = new ElasticMembers(2, 2, 1);
