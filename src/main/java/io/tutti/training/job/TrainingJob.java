@@ -47,6 +47,9 @@ public final class TrainingJob {
 	/** Generations of the group in which this rank has trained. */
 	private int generations;
 
+	/** Of earlier generations of the group. */
+	private RunTotals totals = RunTotals.NONE;
+
 	/**
 	 * Creates a job on the CPU.
 	 * @param group the ranks that train together; the caller closes it
@@ -198,9 +201,10 @@ public final class TrainingJob {
 			}
 			catch (CollectiveException | MembershipChangedException ex) {
 				loop.finishCheckpoint();
+				this.totals = this.totals.plus(loop.totals());
 				throw ex;
 			}
-			TrainingSummary summary = loop.summarise(this.generations - 1);
+			TrainingSummary summary = loop.summarise(this.totals, this.generations - 1);
 			Path report = report(group);
 			if (report != null) {
 				TrainingReport.of(summary).write(report);

@@ -51,9 +51,7 @@ final class TrainingLoop implements AutoCloseable {
 
 	private final DivergenceCheck divergence;
 
-	private long trainedSamples;
-
-	private long trainingNanos;
+	private StepTimes times = StepTimes.NONE;
 
 	private double checkpointSeconds;
 
@@ -173,13 +171,12 @@ final class TrainingLoop implements AutoCloseable {
 		StepTotals all = this.replica.learn(step, samples, batch, this.stopReason.get() != null);
 		this.state.become(current().with(progress().plus(all.lossSum(), batch)));
 		this.divergence.step(progress().step(), all.lossSum());
-		this.trainedSamples += batch;
-		long nanos = System.nanoTime() - start;
-		this.trainingNanos += nanos;
-		this.shares.record(samples.length, nanos - (this.replica.replicas().waitedNanos() - waitedNanos));
+		StepTimes took = new StepTimes(batch, System.nanoTime() - start, this.replica.selectionNanos() - dataNanos,
+				this.replica.replicas().waitedNanos() - waitedNanos);
+		this.times = this.times.plus(took);
+		this.shares.record(samples.length, took.nanos() - took.exposedNanos());
 		this.listener.step(progress().step(), all.lossSum() / batch);
-		this.listener.timed(new StepTimes(batch, nanos, this.replica.selectionNanos() - dataNanos,
-				this.replica.replicas().waitedNanos() - waitedNanos));
+		this.listener.timed(took);
 		return all.stop();
 	}
 
@@ -240,18 +237,26 @@ final class TrainingLoop implements AutoCloseable {
 
 	/**
 	 * Evaluates the test samples and compares the ranks' parameters. A collective call.
+	 * @param before totals of this rank in earlier generations of the group
 	 * @param reforms how often the group has formed again
 	 */
-	TrainingSummary summarise(int reforms) {
-		double seconds = this.trainingNanos / 1e9;
-		double communication = this.replica.replicas().waitedNanos() / 1e9;
+	TrainingSummary summarise(RunTotals before, int reforms) {
 		long steps = progress().step();
+		double score = this.test.score(steps);
+		RunTotals run = before.plus(totals());
+		double seconds = run.times().nanos() / 1e9;
 		return new TrainingSummary(this.group.worldSize(), this.group.backend(),
-				Math.toIntExact(steps / this.schedule.stepsPerEpoch()), steps, this.test.metric(),
-				this.test.score(steps), (seconds > 0) ? this.trainedSamples / seconds : 0,
-				this.replica.replicas().allReducedBytes() + this.test.allReducedBytes(), seconds, communication,
-				ParameterAgreement.require(this.group, this.replica.stateSha256()), stopped(), this.checkpointSeconds,
-				reforms, current().repeatedSteps(), this.replica.dividedStateBytes());
+				Math.toIntExact(steps / this.schedule.stepsPerEpoch()), steps, this.test.metric(), score,
+				(seconds > 0) ? run.times().samples() / seconds : 0, run.allReducedBytes(), seconds,
+				run.times().exposedNanos() / 1e9, ParameterAgreement.require(this.group, this.replica.stateSha256()),
+				stopped(), run.checkpointSeconds(), reforms, current().repeatedSteps(),
+				this.replica.dividedStateBytes());
+	}
+
+	/** Totals of this rank in this generation of the group. */
+	RunTotals totals() {
+		return new RunTotals(this.times, this.replica.replicas().allReducedBytes() + this.test.allReducedBytes(),
+				this.checkpointSeconds);
 	}
 
 	private long totalSteps() {

@@ -97,8 +97,9 @@ final class ElasticTrainingRank implements TrainingListener {
 		try (ElasticGroup group = ElasticGroup.fromEnvironment()) {
 			group.onEvent((event) -> System.out.println(event));
 			TrainingSummary summary = new TrainingJob(group, task, options, this).run();
-			Files.writeString(this.directory.resolve("summary-" + this.slot), summary.parameterSha256().getFirst() + " "
-					+ summary.reforms() + " " + summary.repeatedSteps() + " " + summary.worldSize());
+			Files.writeString(this.directory.resolve("summary-" + this.slot),
+					summary.parameterSha256().getFirst() + " " + summary.reforms() + " " + summary.repeatedSteps() + " "
+							+ summary.worldSize() + " " + summary.allReducedBytes());
 			Files.write(this.directory.resolve("parameters-" + this.slot), task.parameters);
 		}
 	}

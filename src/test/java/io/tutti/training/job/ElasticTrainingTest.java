@@ -69,6 +69,8 @@ class ElasticTrainingTest {
 		assertThat(code).as(output()).isZero();
 		assertThat(summary(this.directory, 2)[1]).as(output()).isEqualTo("2");
 		assertThat(summary(this.directory, 2)[3]).isEqualTo("1");
+		assertThat(Long.parseLong(summary(this.directory, 2)[4])).as("bytes of all generations")
+			.isGreaterThanOrEqualTo(Long.parseLong(summary(undisturbed, 0)[4]));
 		requireUndisturbedResult(2);
 	}
 
