@@ -1,7 +1,13 @@
 package io.tutti.training.job;
 
 import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
 
+import io.tutti.CollectiveException;
+import io.tutti.Failure;
 import io.tutti.ProcessGroup;
 import io.tutti.training.ReplicaMismatchException;
 import io.tutti.training.checkpoint.JobFingerprint;
@@ -29,6 +35,56 @@ final class ParameterAgreement {
 			}
 		}
 		return hashes;
+	}
+
+	/**
+	 * As {@link #require(ProcessGroup, JobFingerprint)}, for a group that ranks may have
+	 * joined whose job differs: only these fail.
+	 * @param joins whether this rank has not trained in an earlier generation of the
+	 * group
+	 * @throws ReplicaMismatchException on such a rank, once the others have left it; and
+	 * on every rank if all are new
+	 * @throws CollectiveException on the others, as after the loss of these ranks, so
+	 * that they continue
+	 */
+	static void requireOfMembers(ProcessGroup group, JobFingerprint asked, boolean joins) {
+		int[] joined = new int[group.worldSize()];
+		group.allGather(new int[] { joins ? 1 : 0 }, joined);
+		OptionalInt member = IntStream.range(0, joined.length).filter((rank) -> joined[rank] == 0).findFirst();
+		if (member.isEmpty()) {
+			require(group, asked);
+			return;
+		}
+		List<String> all = TextGather.allGather(group, asked.text());
+		JobFingerprint job = JobFingerprint.parse(all.get(member.getAsInt()));
+		Map<Integer, String> foreign = new TreeMap<>();
+		for (int rank = 0; rank < all.size(); rank++) {
+			int other = rank;
+			JobFingerprint its = JobFingerprint.parse(all.get(rank));
+			job.firstDifference(its)
+				.ifPresent((value) -> foreign.put(other,
+						"rank " + other + " joined a job that differs from its own: it has "
+								+ its.describe(value.name()) + ", but rank " + member.getAsInt() + " has " + value));
+		}
+		String own = foreign.get(group.rank());
+		if (own != null) {
+			awaitEnd(group);
+			throw new ReplicaMismatchException(own + ". Start it with the options of the others");
+		}
+		if (!foreign.isEmpty()) {
+			throw CollectiveException.of(group.rank(), group.worldSize(), Failure.outside(Failure.Kind.PEER_LOST,
+					group.name(), List.copyOf(foreign.keySet()), String.join("; ", foreign.values())), null);
+		}
+	}
+
+	/** Waits until the other ranks have left a generation of the group. */
+	private static void awaitEnd(ProcessGroup group) {
+		try {
+			group.barrier();
+		}
+		catch (CollectiveException ex) {
+			// They form the next one without this rank.
+		}
 	}
 
 	/**

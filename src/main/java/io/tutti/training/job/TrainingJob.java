@@ -160,7 +160,7 @@ public final class TrainingJob {
 		SampleCounts samples = this.task.load(this.options.seed(), place);
 		JobFingerprint job = this.options.fingerprint(this.task.identity());
 		if (this.group != null) {
-			requireSameJob(this.group, job, place);
+			ParameterAgreement.require(this.group, shared(job, place));
 		}
 		TrainingSummary summary = train(samples, job, place);
 		this.listener.finished(summary);
@@ -175,7 +175,7 @@ public final class TrainingJob {
 			return (changing == null) ? train(Objects.requireNonNull(this.group), samples, job, state)
 					: changing.run(state, (group) -> {
 						requireReportDirectory(group);
-						requireSameJob(group, job, place);
+						ParameterAgreement.requireOfMembers(group, shared(job, place), this.generations == 0);
 						return train(group, samples, job, state);
 					});
 		}
@@ -240,13 +240,13 @@ public final class TrainingJob {
 		return (group.rank() == 0) ? this.options.report() : null;
 	}
 
-	private void requireSameJob(ProcessGroup group, JobFingerprint job, TrainingDevice place) {
-		ParameterAgreement.require(group,
-				job.with("epochs", this.options.epochs())
-					.with("device", place.kind())
-					.with("rank weights", this.options.shares())
-					.with("optimizer", this.options.shardsOptimizer() ? "divided" : "whole")
-					.with("checkpoint", (this.options.checkpoint() != null) ? "kept" : "none"));
+	/** The values that the ranks must share, also where a checkpoint may differ. */
+	private JobFingerprint shared(JobFingerprint job, TrainingDevice place) {
+		return job.with("epochs", this.options.epochs())
+			.with("device", place.kind())
+			.with("rank weights", this.options.shares())
+			.with("optimizer", this.options.shardsOptimizer() ? "divided" : "whole")
+			.with("checkpoint", (this.options.checkpoint() != null) ? "kept" : "none");
 	}
 
 	/** Whether the other ranks throw the same exception, so that no abort is needed. */
