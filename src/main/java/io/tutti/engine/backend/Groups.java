@@ -19,6 +19,7 @@ import io.tutti.engine.p2p.CompositeConnections;
 import io.tutti.engine.p2p.MessageSettings;
 import io.tutti.engine.p2p.PointToPointEngine;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
+import io.tutti.engine.spi.Agreement;
 import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
@@ -115,8 +116,8 @@ final class Groups implements GroupFactory {
 			return beneath;
 		}
 		try (DefaultProcessGroup layering = beside(identity, LAYERING)) {
-			return this.layer.over(identity, beneath, latch, this.membership.control(), new GroupExchange(layering),
-					Deadline.after(this.settings.timeouts().rendezvous()));
+			return this.layer.over(identity, beneath, latch, this.membership.control(),
+					new GroupExchange(layering, Agreement.FORM), Deadline.after(this.settings.timeouts().rendezvous()));
 		}
 		catch (RuntimeException ex) {
 			beneath.close();
@@ -199,7 +200,7 @@ final class Groups implements GroupFactory {
 	/** Determines which ranks share memory, in a setup group. */
 	private Carried sharing(GroupIdentity identity, FailureLatch latch) throws IOException {
 		try (DefaultProcessGroup forming = beside(identity, FORMING)) {
-			MetadataExchange exchange = new GroupExchange(forming);
+			MetadataExchange exchange = new GroupExchange(forming, Agreement.FORM);
 			Deadline deadline = Deadline.after(this.settings.timeouts().rendezvous());
 			HostMemory memory = HostHandshake.establish(identity, exchange, memorySettings(), this.events, deadline);
 			int leader = (memory != null) ? memory.members().getFirst() : identity.rank();

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
+import io.tutti.engine.spi.Agreement;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.GroupSetupException;
@@ -43,7 +44,7 @@ final class AllocatedBuffers implements AutoCloseable {
 			throw new IllegalArgumentException("a buffer must have at least 0 bytes, got " + bytes);
 		}
 		Deadline deadline = Deadline.after(group.timeout());
-		MetadataExchange exchange = new GroupExchange(group);
+		MetadataExchange exchange = new GroupExchange(group, Agreement.ALLOCATE);
 		requireSame(group, exchange, bytes, deadline, "every rank must allocate the same number of bytes");
 		release();
 		Arena arena = Arena.ofShared();
@@ -80,7 +81,7 @@ final class AllocatedBuffers implements AutoCloseable {
 	synchronized void free(DefaultProcessGroup group, MemorySegment buffer) {
 		Objects.requireNonNull(buffer, "buffer must not be null");
 		int index = indexOf(buffer);
-		requireSame(group, new GroupExchange(group), index, Deadline.after(group.timeout()),
+		requireSame(group, new GroupExchange(group, Agreement.FREE), index, Deadline.after(group.timeout()),
 				"every rank must free the buffer of the same allocation (-1: not an allocated buffer)");
 		Allocation freed = (index >= 0) ? this.allocations.set(index, null) : null;
 		if (freed == null) {

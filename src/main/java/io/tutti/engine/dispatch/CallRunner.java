@@ -18,6 +18,7 @@ import io.tutti.Failure;
 import io.tutti.ReduceOp;
 import io.tutti.Work;
 import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.Agreement;
 import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.CallReport;
@@ -85,6 +86,12 @@ final class CallRunner implements AutoCloseable {
 			int root, CallOptions options) {
 		long count = this.buffers.check(collective, send, receive, type, op, root);
 		run(collective, count, send, receive, type, op, root, null, null, options);
+	}
+
+	/** Runs an all-gather by which the ranks agree on a change of the group. */
+	void agree(Agreement on, MemorySegment send, MemorySegment receive, CallOptions options) {
+		long count = this.buffers.check(Collective.ALL_GATHER, send, receive, DataType.UINT8, null, 0);
+		run(Collective.ALL_GATHER, count, send, receive, DataType.UINT8, null, on.root(), null, null, options);
 	}
 
 	/**

@@ -13,6 +13,7 @@ import io.tutti.Work;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.failure.FailureReporter;
+import io.tutti.engine.spi.Agreement;
 import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.CallReport;
 import io.tutti.engine.spi.GroupIdentity;
@@ -181,7 +182,7 @@ public final class DefaultProcessGroup implements ProcessGroup {
 	}
 
 	@Override
-	public ProcessGroup withTimeout(Duration timeout) {
+	public DefaultProcessGroup withTimeout(Duration timeout) {
 		return new DefaultProcessGroup(this.group, this.options.withTimeout(timeout));
 	}
 
@@ -282,6 +283,11 @@ public final class DefaultProcessGroup implements ProcessGroup {
 	@Override
 	public Work<Void> broadcastAsync(List<MemorySegment> buffers, DataType type, int root) {
 		return this.runner.runAllAsync(Collective.BROADCAST, buffers, type, null, root, this.options);
+	}
+
+	/** An all-gather of the engine itself, of heap memory. */
+	void agree(Agreement on, MemorySegment send, MemorySegment receive) {
+		this.runner.agree(on, send, receive, this.options);
 	}
 
 	@Override

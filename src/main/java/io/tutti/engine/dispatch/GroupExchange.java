@@ -6,6 +6,7 @@ import java.lang.foreign.ValueLayout;
 
 import io.tutti.CollectiveException;
 import io.tutti.DataType;
+import io.tutti.engine.spi.Agreement;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.MetadataExchange;
 
@@ -20,8 +21,11 @@ public final class GroupExchange implements MetadataExchange {
 
 	private final DefaultProcessGroup group;
 
-	public GroupExchange(DefaultProcessGroup group) {
+	private final Agreement on;
+
+	public GroupExchange(DefaultProcessGroup group, Agreement on) {
 		this.group = group;
+		this.on = on;
 	}
 
 	/**
@@ -39,7 +43,7 @@ public final class GroupExchange implements MetadataExchange {
 		own.set(ValueLayout.JAVA_INT_UNALIGNED, 0, mine.length);
 		MemorySegment.copy(mine, 0, own, ValueLayout.JAVA_BYTE, HEADER_BYTES, mine.length);
 		MemorySegment all = MemorySegment.ofArray(new byte[this.group.worldSize() * FRAME_BYTES]);
-		this.group.withTimeout(deadline.remaining()).allGather(own, all, DataType.UINT8);
+		this.group.withTimeout(deadline.remaining()).agree(this.on, own, all);
 		byte[][] result = new byte[this.group.worldSize()][];
 		for (int rank = 0; rank < result.length; rank++) {
 			result[rank] = frame(all.asSlice((long) rank * FRAME_BYTES, FRAME_BYTES), rank);

@@ -1,5 +1,6 @@
 package io.tutti.engine.dispatch;
 
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -9,7 +10,7 @@ import java.util.Objects;
 import java.util.zip.CRC32;
 
 import io.tutti.Failure;
-import io.tutti.ProcessGroup;
+import io.tutti.engine.spi.Agreement;
 import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
@@ -48,11 +49,11 @@ final class GroupSplit {
 		this.factory = factory;
 	}
 
-	@Nullable DefaultProcessGroup byColor(ProcessGroup parent, int color, int key) {
+	@Nullable DefaultProcessGroup byColor(DefaultProcessGroup parent, int color, int key) {
 		return agree(parent, Math.max(color, NONE), key, 0);
 	}
 
-	@Nullable DefaultProcessGroup of(ProcessGroup parent, List<Integer> ranks) {
+	@Nullable DefaultProcessGroup of(DefaultProcessGroup parent, List<Integer> ranks) {
 		requireRanks(ranks);
 		int place = ranks.indexOf(this.identity.rank());
 		return agree(parent, (place < 0) ? NONE : 0, place, digest(ranks));
@@ -84,14 +85,16 @@ final class GroupSplit {
 		}
 	}
 
-	private synchronized @Nullable DefaultProcessGroup agree(ProcessGroup parent, int color, int key, int digest) {
+	private synchronized @Nullable DefaultProcessGroup agree(DefaultProcessGroup parent, int color, int key,
+			int digest) {
 		String name = this.identity.name() + "/" + this.splits + "." + color;
 		if (name.length() > MAX_NAME_CHARACTERS) {
 			throw new IllegalStateException("groups are nested too deep: the name " + name + " is longer than "
 					+ MAX_NAME_CHARACTERS + " characters");
 		}
 		int[] all = new int[WORDS * this.identity.worldSize()];
-		parent.allGather(new int[] { color, key, digest }, all);
+		parent.agree((digest == 0) ? Agreement.SPLIT : Agreement.SUBGROUP,
+				MemorySegment.ofArray(new int[] { color, key, digest }), MemorySegment.ofArray(all));
 		this.splits++;
 		requireAlike(all, digest);
 		List<Integer> members = (color == NONE) ? List.of() : members(all, color);
@@ -108,7 +111,7 @@ final class GroupSplit {
 		}
 	}
 
-	private DefaultProcessGroup form(ProcessGroup parent, String name, List<Integer> members) {
+	private DefaultProcessGroup form(DefaultProcessGroup parent, String name, List<Integer> members) {
 		int place = members.indexOf(this.identity.rank());
 		List<Integer> worldRanks = members.stream().map(this.identity.members()::get).toList();
 		try {
@@ -121,18 +124,19 @@ final class GroupSplit {
 	}
 
 	/** Informs the ranks that have formed the subgroup, which then close it. */
-	private void refuse(ProcessGroup parent, Throwable cause) {
+	private void refuse(DefaultProcessGroup parent, Throwable cause) {
 		try {
-			parent.allGather(new int[] { REFUSED }, new int[this.identity.worldSize()]);
+			parent.agree(Agreement.FORM, MemorySegment.ofArray(new int[] { REFUSED }),
+					MemorySegment.ofArray(new int[this.identity.worldSize()]));
 		}
 		catch (RuntimeException ex) {
 			cause.addSuppressed(ex);
 		}
 	}
 
-	private void confirm(ProcessGroup parent, String name, List<Integer> members) {
+	private void confirm(DefaultProcessGroup parent, String name, List<Integer> members) {
 		int[] answers = new int[this.identity.worldSize()];
-		parent.allGather(new int[] { FORMED }, answers);
+		parent.agree(Agreement.FORM, MemorySegment.ofArray(new int[] { FORMED }), MemorySegment.ofArray(answers));
 		for (int rank : members) {
 			if (answers[rank] == REFUSED) {
 				throw this.identity

@@ -1,5 +1,7 @@
 package io.tutti.engine.spi;
 
+import java.util.Locale;
+
 import io.tutti.Collective;
 import io.tutti.DataType;
 import io.tutti.ReduceOp;
@@ -14,7 +16,7 @@ import io.tutti.ReduceOp;
  * several buffers; 0 for an even call on one buffer
  * @param type element type
  * @param op operator
- * @param root root rank
+ * @param root root rank; negative for an all-gather of the engine, see {@link Agreement}
  */
 public record CallSignature(long sequence, Collective collective, long count, int countsDigest, DataType type,
 		ReduceOp op, int root) {
@@ -34,6 +36,9 @@ public record CallSignature(long sequence, Collective collective, long count, in
 	/** The call in words, such as {@code all-reduce #7 (count 1024, float32, sum)}. */
 	@Override
 	public String toString() {
+		if (this.root < 0) {
+			return Agreement.ofRoot(this.root).name().toLowerCase(Locale.ROOT) + " #" + this.sequence;
+		}
 		String call = this.collective + " #" + this.sequence;
 		return switch (this.collective) {
 			case ALL_REDUCE, REDUCE_SCATTER, SCAN, EXCLUSIVE_SCAN ->

@@ -63,7 +63,17 @@ abstract class DifferingCallsContract extends CollectivesContract {
 		assertThat(new CountDownLatch(1).await(LATE.toMillis(), TimeUnit.MILLISECONDS)).isFalse();
 	}
 
+	private static void allGather(ProcessGroup group, int count) {
+		group.allGather(MemorySegment.ofArray(new int[count]),
+				MemorySegment.ofArray(new int[count * group.worldSize()]), DataType.INT32);
+	}
+
 	static Stream<Arguments> pairs() {
+		Side split = (group) -> group.split(0, 0);
+		Side subgroup = (group) -> group.subgroup(List.of(0, 1));
+		Side allocate = (group) -> group.allocate(0);
+		Side free = (group) -> group.free(MemorySegment.NULL);
+		Side threeWords = (group) -> allGather(group, 3);
 		Side gather = (group) -> gather(group, 0);
 		Side scatter = (group) -> scatter(group, 0);
 		Side broadcast = (group) -> broadcast(group, 0);
@@ -72,6 +82,9 @@ abstract class DifferingCallsContract extends CollectivesContract {
 				Arguments.of("gather", gather, "broadcast", broadcast),
 				Arguments.of("reduce", (Side) (group) -> reduce(group, 0), "broadcast", broadcast),
 				Arguments.of("barrier", (Side) ProcessGroup::barrier, "broadcast", broadcast),
+				Arguments.of("split", split, "all-gather", threeWords),
+				Arguments.of("all-gather", threeWords, "subgroup", subgroup),
+				Arguments.of("split", split, "subgroup", subgroup), Arguments.of("allocate", allocate, "free", free),
 				Arguments.of("broadcast #1 (count 3, int32, root 1)", otherBroadcast,
 						"broadcast #1 (count 3, int32, root 0)", broadcast));
 	}

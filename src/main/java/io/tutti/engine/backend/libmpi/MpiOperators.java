@@ -38,13 +38,14 @@ final class MpiOperators {
 	}
 
 	/**
-	 * MPI has no 16-bit floats and does not define minimum and maximum with a NaN.
+	 * MPI has no 16-bit floats and does not define minimum and maximum with a NaN. Open
+	 * MPI's sums of 8-bit integers saturate, and MPICH compares unsigned ones as signed.
 	 */
 	private static boolean needsKernel(DataType type, ReduceOp op) {
 		return switch (type) {
-			case FLOAT16, BFLOAT16 -> true;
+			case FLOAT16, BFLOAT16, INT8, UINT8 -> true;
 			case FLOAT32, FLOAT64 -> op == ReduceOp.MIN || op == ReduceOp.MAX;
-			case INT8, UINT8, INT32, INT64 -> false;
+			case INT32, INT64 -> false;
 		};
 	}
 
