@@ -16,7 +16,6 @@ import io.tutti.engine.control.simulated.SimulatedControl;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.engine.dispatch.GroupFactory;
 import io.tutti.engine.failure.FailureLatch;
-import io.tutti.engine.p2p.CompositeConnections;
 import io.tutti.engine.p2p.MessageSettings;
 import io.tutti.engine.p2p.PointToPointEngine;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;

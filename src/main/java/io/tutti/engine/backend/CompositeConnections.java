@@ -1,4 +1,4 @@
-package io.tutti.engine.p2p;
+package io.tutti.engine.backend;
 
 import java.util.Collection;
 import java.util.Set;
@@ -9,7 +9,7 @@ import io.tutti.engine.transport.Connections;
  * Connections of one kind to some ranks and of another kind to the rest. A thread sleeps
  * on the kind of the rank that it waits for and polls the other every millisecond.
  */
-public final class CompositeConnections implements Connections {
+final class CompositeConnections implements Connections {
 
 	private static final long NAP_NANOS = 1_000_000;
 
@@ -26,7 +26,7 @@ public final class CompositeConnections implements Connections {
 	 * Owns both kinds.
 	 * @param near the ranks of the group that the first kind leads to
 	 */
-	public CompositeConnections(Collection<Integer> near, Connections toNear, Connections toFar) {
+	CompositeConnections(Collection<Integer> near, Connections toNear, Connections toFar) {
 		this.near = Set.copyOf(near);
 		this.toNear = toNear;
 		this.toFar = toFar;
