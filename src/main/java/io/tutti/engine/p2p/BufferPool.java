@@ -15,17 +15,14 @@ final class BufferPool {
 	 */
 	static final int LARGEST_BYTES = 256 * 1024;
 
-	private static final int LEAST_SHIFT = 8;
-
-	private static final int CLASSES = 2 + Integer.numberOfTrailingZeros(LARGEST_BYTES) - LEAST_SHIFT;
-
 	/** Minimum charge per message, for its object. */
-	private static final long LEAST_BYTES = 1 << LEAST_SHIFT;
+	private static final int LEAST_BYTES = 256;
 
 	/** Most bytes of unused buffers. */
 	private static final long MAX_IDLE_BYTES = 8 << 20;
 
-	private final @Nullable UnexpectedMessage[] free = new UnexpectedMessage[CLASSES];
+	/** Chains of unused buffers; the first is of those without bytes. */
+	private final @Nullable UnexpectedMessage[] free = new UnexpectedMessage[1 + classOf(LARGEST_BYTES)];
 
 	private final UnexpectedMessageBudget unexpected;
 
@@ -43,7 +40,7 @@ final class BufferPool {
 		int sizeClass = classOf(bytes);
 		UnexpectedMessage buffer = this.free[sizeClass];
 		if (buffer == null) {
-			return new UnexpectedMessage(sizeClass, (sizeClass == 0) ? 0 : 1L << (sizeClass - 1 + LEAST_SHIFT));
+			return new UnexpectedMessage((bytes > 0) ? chargeOf(bytes) : 0);
 		}
 		this.free[sizeClass] = buffer.next;
 		this.idleBytes -= buffer.capacity();
@@ -53,12 +50,11 @@ final class BufferPool {
 
 	/** A buffer for an unexpected message; {@code null} if the budget is exhausted. */
 	@Nullable UnexpectedMessage takeUnexpected(long bytes) {
-		long charge = chargeOf(bytes);
-		if (!reserve(charge)) {
+		if (!reserve(chargeOf(bytes))) {
 			return null;
 		}
 		UnexpectedMessage buffer = take(bytes);
-		buffer.charge = charge;
+		buffer.charged = true;
 		return buffer;
 	}
 
@@ -67,11 +63,9 @@ final class BufferPool {
 	 * @return whether it was left
 	 */
 	boolean reserve(long bytes) {
-		if (!this.unexpected.take(bytes)) {
-			return false;
-		}
-		this.unexpectedHere += bytes;
-		return true;
+		boolean left = this.unexpected.take(bytes);
+		this.unexpectedHere += left ? bytes : 0;
+		return left;
 	}
 
 	/** The budget for unexpected messages, in bytes. */
@@ -81,38 +75,38 @@ final class BufferPool {
 
 	/** The memory that an unexpected message takes. */
 	static long chargeOf(long bytes) {
-		int sizeClass = classOf(bytes);
-		return (sizeClass == 0) ? LEAST_BYTES : 1L << (sizeClass - 1 + LEAST_SHIFT);
+		return (bytes <= LEAST_BYTES) ? LEAST_BYTES : Long.highestOneBit(bytes - 1) << 1;
 	}
 
 	void giveBack(UnexpectedMessage buffer) {
-		if (buffer.charge > 0) {
-			this.unexpected.giveBack(buffer.charge);
-			this.unexpectedHere -= buffer.charge;
-			buffer.charge = 0;
+		if (buffer.charged) {
+			buffer.charged = false;
+			release(chargeOf(buffer.capacity()));
 		}
-		buffer.eager = false;
 		buffer.claimant = null;
 		buffer.own = null;
 		if (this.idleBytes + buffer.capacity() <= MAX_IDLE_BYTES) {
 			this.idleBytes += buffer.capacity();
-			buffer.next = this.free[buffer.sizeClass];
-			this.free[buffer.sizeClass] = buffer;
+			int sizeClass = classOf(buffer.capacity());
+			buffer.next = this.free[sizeClass];
+			this.free[sizeClass] = buffer;
 		}
+	}
+
+	private void release(long bytes) {
+		this.unexpected.giveBack(bytes);
+		this.unexpectedHere -= bytes;
 	}
 
 	/** Forgets all buffers, also those in use. */
 	void clear() {
 		Arrays.fill(this.free, null);
-		this.unexpected.giveBack(this.unexpectedHere);
-		this.unexpectedHere = 0;
+		this.idleBytes = 0;
+		release(this.unexpectedHere);
 	}
 
 	private static int classOf(long bytes) {
-		if (bytes == 0) {
-			return 0;
-		}
-		return 1 + Math.max(0, Long.SIZE - Long.numberOfLeadingZeros(bytes - 1) - LEAST_SHIFT);
+		return (bytes == 0) ? 0 : 1 + Long.numberOfTrailingZeros(chargeOf(bytes) / LEAST_BYTES);
 	}
 
 }

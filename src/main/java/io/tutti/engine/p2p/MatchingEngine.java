@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 
+import io.tutti.engine.p2p.MessageOperation.Kind;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,37 +12,28 @@ import org.jspecify.annotations.Nullable;
  */
 final class MatchingEngine {
 
-	/** In the order they were posted. */
-	private final List<MessageOperation> receives = new ArrayList<>();
-
-	/** Probes that wait for a message. */
-	private final List<MessageOperation> probes = new ArrayList<>();
+	/**
+	 * Receives and probes whose message has not arrived, in the order they were posted.
+	 */
+	private final List<MessageOperation> posted = new ArrayList<>();
 
 	/** Chain of unexpected messages in order of arrival: there may be many. */
 	private @Nullable UnexpectedMessage first;
 
 	private @Nullable UnexpectedMessage last;
 
-	/** Removes the first receive that matches a message. */
-	@Nullable MessageOperation receiveFor(int source, int tag) {
-		return removeFirst(this.receives, source, tag);
-	}
-
-	/** Removes the first probe that matches a message. */
-	@Nullable MessageOperation probeFor(int source, int tag) {
-		return removeFirst(this.probes, source, tag);
-	}
-
-	private static @Nullable MessageOperation removeFirst(List<MessageOperation> posted, int source, int tag) {
-		for (int i = 0; i < posted.size(); i++) {
-			if (posted.get(i).accepts(source, tag)) {
-				return posted.remove(i);
+	/** Removes the first receive or probe that matches a message. */
+	@Nullable MessageOperation take(Kind kind, int source, int tag) {
+		for (int i = 0; i < this.posted.size(); i++) {
+			MessageOperation operation = this.posted.get(i);
+			if (operation.kind == kind && operation.accepts(source, tag)) {
+				return this.posted.remove(i);
 			}
 		}
 		return null;
 	}
 
-	/** The first unexpected message from a rank, or any, with a tag, or any. It stays. */
+	/** The first unexpected message that matches a receive or probe. It stays. */
 	@Nullable UnexpectedMessage peek(int source, int tag) {
 		UnexpectedMessage message = this.first;
 		while (message != null && !MessageOperation.matches(source, tag, message.source, message.tag)) {
@@ -50,9 +42,9 @@ final class MatchingEngine {
 		return message;
 	}
 
-	/** Removes a receive or probe; {@code false} if it was matched. */
-	boolean remove(MessageOperation operation) {
-		return postedLike(operation).remove(operation);
+	/** Removes the first unexpected message that matches a receive. */
+	@Nullable UnexpectedMessage messageFor(MessageOperation receive) {
+		return removed(peek(receive.peer, receive.tag));
 	}
 
 	/** Removes the message of a send to this rank itself, if it was not matched. */
@@ -66,67 +58,55 @@ final class MatchingEngine {
 	}
 
 	private @Nullable UnexpectedMessage remove(Predicate<UnexpectedMessage> condition) {
-		UnexpectedMessage before = null;
-		for (UnexpectedMessage message = this.first; message != null; message = message.next) {
-			if (condition.test(message)) {
-				unlink(message, before);
-				return message;
-			}
-			before = message;
+		UnexpectedMessage message = this.first;
+		while (message != null && !condition.test(message)) {
+			message = message.next;
 		}
-		return null;
+		return removed(message);
 	}
 
-	/** Removes the first unexpected message that matches a receive. */
-	@Nullable UnexpectedMessage messageFor(MessageOperation receive) {
-		UnexpectedMessage before = null;
-		for (UnexpectedMessage message = this.first; message != null; message = message.next) {
-			if (receive.accepts(message.source, message.tag)) {
-				unlink(message, before);
-				return message;
-			}
-			before = message;
+	private @Nullable UnexpectedMessage removed(@Nullable UnexpectedMessage message) {
+		if (message != null) {
+			link(message.previous, message.next);
+			message.previous = null;
+			message.next = null;
 		}
-		return null;
+		return message;
 	}
 
-	private void unlink(UnexpectedMessage message, @Nullable UnexpectedMessage before) {
-		if (before == null) {
-			this.first = message.next;
+	private void link(@Nullable UnexpectedMessage before, @Nullable UnexpectedMessage after) {
+		if (before != null) {
+			before.next = after;
 		}
 		else {
-			before.next = message.next;
+			this.first = after;
 		}
-		if (message == this.last) {
+		if (after != null) {
+			after.previous = before;
+		}
+		else {
 			this.last = before;
 		}
-		message.next = null;
+	}
+
+	/** Removes a receive or probe; {@code false} if it was matched. */
+	boolean remove(MessageOperation operation) {
+		return this.posted.remove(operation);
 	}
 
 	/** Queues a receive or probe whose message has not arrived. */
 	void add(MessageOperation operation) {
-		postedLike(operation).add(operation);
-	}
-
-	private List<MessageOperation> postedLike(MessageOperation operation) {
-		return (operation.kind == MessageOperation.Kind.PROBE) ? this.probes : this.receives;
+		this.posted.add(operation);
 	}
 
 	/** Queues a message whose receive is not posted. */
 	void add(UnexpectedMessage message) {
-		UnexpectedMessage before = this.last;
-		if (before == null) {
-			this.first = message;
-		}
-		else {
-			before.next = message;
-		}
-		this.last = message;
+		link(this.last, message);
+		link(message, null);
 	}
 
 	void clear() {
-		this.receives.clear();
-		this.probes.clear();
+		this.posted.clear();
 		this.first = null;
 		this.last = null;
 	}

@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 import io.tutti.DataType;
 import io.tutti.Message;
 import io.tutti.MessageMismatchException;
+import io.tutti.engine.p2p.MessageOperation.Kind;
 import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
@@ -152,7 +153,7 @@ final class MessageProtocol implements FrameReader.Handler {
 	}
 
 	private void sendToItself(MessageOperation send) {
-		MessageOperation receive = this.matching.receiveFor(this.rank, send.tag);
+		MessageOperation receive = this.matching.take(Kind.RECEIVE, this.rank, send.tag);
 		if (receive != null) {
 			complete(receive, send);
 			return;
@@ -274,7 +275,7 @@ final class MessageProtocol implements FrameReader.Handler {
 	private void eager(FrameReader reader, PeerChannel peer, DataType type, long bytes, int tag) throws IOException {
 		enlargeCredit(peer);
 		peer.credit.arrived(bytes);
-		MessageOperation receive = this.matching.receiveFor(reader.peer(), tag);
+		MessageOperation receive = this.matching.take(Kind.RECEIVE, reader.peer(), tag);
 		if (receive != null && receive.fits(type, bytes)) {
 			receive.matched(reader.peer(), tag, bytes);
 			reader.expect(receive.address, bytes, receive, null);
@@ -295,7 +296,7 @@ final class MessageProtocol implements FrameReader.Handler {
 
 	private void announced(PeerChannel peer, DataType type, long bytes, int tag, long id, long reference) {
 		enlargeCredit(peer);
-		MessageOperation receive = this.matching.receiveFor(peer.peer, tag);
+		MessageOperation receive = this.matching.take(Kind.RECEIVE, peer.peer, tag);
 		if (receive != null) {
 			answer(receive, peer, tag, type, bytes, id, reference);
 			return;
@@ -418,10 +419,10 @@ final class MessageProtocol implements FrameReader.Handler {
 	/** Queues a message without a receive, and ends the probes that wait for it. */
 	private void addUnexpected(UnexpectedMessage message) {
 		this.matching.add(message);
-		MessageOperation probe = this.matching.probeFor(message.source, message.tag);
+		MessageOperation probe = this.matching.take(Kind.PROBE, message.source, message.tag);
 		while (probe != null) {
 			completeProbe(probe, message);
-			probe = this.matching.probeFor(message.source, message.tag);
+			probe = this.matching.take(Kind.PROBE, message.source, message.tag);
 		}
 	}
 

@@ -15,9 +15,6 @@ final class UnexpectedMessage {
 	/** Empty where the sender still has the bytes. */
 	private final MemorySegment memory;
 
-	/** Size class in the pool. */
-	final int sizeClass;
-
 	int source;
 
 	int tag;
@@ -46,13 +43,14 @@ final class UnexpectedMessage {
 	/** The send to this rank itself whose bytes were not copied. */
 	@Nullable MessageOperation own;
 
-	/** Bytes that it takes of the budget for unexpected messages. */
-	long charge;
+	/** Whether it is charged to the budget for unexpected messages. */
+	boolean charged;
+
+	@Nullable UnexpectedMessage previous;
 
 	@Nullable UnexpectedMessage next;
 
-	UnexpectedMessage(int sizeClass, long capacity) {
-		this.sizeClass = sizeClass;
+	UnexpectedMessage(long capacity) {
 		this.memory = (capacity > 0) ? Arena.ofAuto().allocate(capacity, 64) : MemorySegment.NULL;
 	}
 
@@ -64,9 +62,6 @@ final class UnexpectedMessage {
 		this.announced = false;
 		this.eager = false;
 		this.whole = false;
-		this.claimant = null;
-		this.own = null;
-		this.next = null;
 	}
 
 	long capacity() {
