@@ -1,7 +1,6 @@
 package io.tutti.engine.p2p;
 
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 
 import io.tutti.DataType;
@@ -105,7 +104,7 @@ final class MessageProtocol implements FrameReader.Handler {
 		}
 		if (send.withdrawal == null) {
 			send.withdrawal = why;
-			this.channels.post(peer, Frame.CANCEL, send.type, send.bytes, send.tag, id);
+			this.channels.post(peer, Frame.CANCEL, id);
 		}
 		return true;
 	}
@@ -154,23 +153,19 @@ final class MessageProtocol implements FrameReader.Handler {
 
 	private void sendToItself(MessageOperation send) {
 		MessageOperation receive = this.matching.take(Kind.RECEIVE, this.rank, send.tag);
-		if (receive != null) {
-			complete(receive, send);
-			return;
-		}
-		UnexpectedMessage copy = (send.bytes <= MessageOperation.EAGER_BYTES) ? this.pool.takeUnexpected(send.bytes)
-				: null;
+		UnexpectedMessage copy = (receive == null && send.bytes <= MessageOperation.EAGER_BYTES)
+				? this.pool.takeUnexpected(send.bytes) : null;
 		UnexpectedMessage message = (copy != null) ? copy : this.pool.take(0);
 		message.set(this.rank, send.tag, send.type, send.bytes);
-		addUnexpected(message);
+		message.whole = true;
 		if (copy != null) {
 			HeapTransfer.copy(send.heap, send.address, null, copy.address(), send.bytes);
-			copy.whole = true;
 			this.completed.accept(send);
 		}
 		else {
 			message.own = send;
 		}
+		match(receive, message);
 	}
 
 	private void receive(MessageOperation receive) {
@@ -188,12 +183,17 @@ final class MessageProtocol implements FrameReader.Handler {
 			receive(receive);
 			return;
 		}
-		if (own != null) {
-			complete(receive, own);
+		match(receive, message);
+	}
+
+	/** Delivers a message to the receive that matches it, or queues it if there is none. */
+	private void match(@Nullable MessageOperation receive, UnexpectedMessage message) {
+		if (receive == null) {
+			addUnexpected(message);
+			return;
 		}
-		else if (message.announced) {
-			answer(receive, this.channels.channel(message.source), message.tag, message.type, message.bytes, message.id,
-					message.reference);
+		if (message.announced) {
+			answer(receive, message);
 		}
 		else if (message.whole) {
 			complete(receive, message);
@@ -221,30 +221,28 @@ final class MessageProtocol implements FrameReader.Handler {
 
 	private void returnCredit(PeerChannel peer) {
 		if (peer.credit.mustReturn() && peer.lost == null) {
-			this.channels.post(peer, Frame.CREDIT, DataType.INT8, 0, 0, 0);
+			this.channels.post(peer, Frame.CREDIT, 0);
 		}
 	}
 
 	@Override
 	public void frame(FrameReader reader, long frame) throws IOException {
 		DataType type = typeOf(frame);
-		long bytes = Frame.bytes(frame);
-		int tag = Frame.tag(frame);
 		long id = Frame.id(frame);
 		PeerChannel peer = this.channels.channel(reader.peer());
 		peer.credit.returned(Frame.credit(frame));
 		switch (Frame.kind(frame)) {
-			case Frame.EAGER -> eager(reader, peer, type, bytes, tag);
-			case Frame.RTS -> announced(peer, type, bytes, tag, id, Frame.reference(frame));
-			case Frame.CTS -> clearToSend(peer, id);
+			case Frame.EAGER -> eager(reader, peer, type, frame);
+			case Frame.RTS -> announced(peer, type, frame);
+			case Frame.CTS -> this.channels.post(peer, answered(peer, id));
 			case Frame.NACK -> this.channels.release(answered(peer, id));
 			case Frame.CREDIT -> {
 			}
-			case Frame.CANCEL -> cancel(peer, type, bytes, tag, id);
+			case Frame.CANCEL -> cancel(peer, id);
 			case Frame.CANCELLED -> cancelled(peer, id);
-			case Frame.READ -> read(peer, type, bytes, tag, id);
+			case Frame.READ -> read(peer, id);
 			case Frame.CONFIRMED -> confirmed(peer, id);
-			default -> data(reader, peer, bytes, id);
+			default -> data(reader, peer, Frame.bytes(frame), id);
 		}
 	}
 
@@ -272,77 +270,73 @@ final class MessageProtocol implements FrameReader.Handler {
 		returnCredit(peer);
 	}
 
-	private void eager(FrameReader reader, PeerChannel peer, DataType type, long bytes, int tag) throws IOException {
+	private void eager(FrameReader reader, PeerChannel peer, DataType type, long frame) throws IOException {
+		long bytes = Frame.bytes(frame);
+		int tag = Frame.tag(frame);
 		enlargeCredit(peer);
 		peer.credit.arrived(bytes);
-		MessageOperation receive = this.matching.take(Kind.RECEIVE, reader.peer(), tag);
+		MessageOperation receive = this.matching.take(Kind.RECEIVE, peer.peer, tag);
 		if (receive != null && receive.fits(type, bytes)) {
-			receive.matched(reader.peer(), tag, bytes);
+			receive.matched(peer.peer, tag, bytes);
 			reader.expect(receive.address, bytes, receive, null);
 			consumed(peer, bytes);
 			return;
 		}
 		UnexpectedMessage message = this.pool.take(bytes);
-		message.set(reader.peer(), tag, type, bytes);
+		message.set(peer.peer, tag, type, bytes);
 		message.eager = true;
-		if (receive != null) {
-			message.claimant = receive;
-		}
-		else {
-			addUnexpected(message);
-		}
+		match(receive, message);
 		reader.expect(message.address(), bytes, null, message);
 	}
 
-	private void announced(PeerChannel peer, DataType type, long bytes, int tag, long id, long reference) {
+	private void announced(PeerChannel peer, DataType type, long frame) {
+		long bytes = Frame.bytes(frame);
+		int tag = Frame.tag(frame);
 		enlargeCredit(peer);
 		MessageOperation receive = this.matching.take(Kind.RECEIVE, peer.peer, tag);
-		if (receive != null) {
-			answer(receive, peer, tag, type, bytes, id, reference);
-			return;
-		}
-		UnexpectedMessage buffer = (bytes <= MessageOperation.EAGER_BYTES) ? this.pool.takeUnexpected(bytes) : null;
+		UnexpectedMessage buffer = (receive == null && bytes <= MessageOperation.EAGER_BYTES)
+				? this.pool.takeUnexpected(bytes) : null;
 		UnexpectedMessage message = (buffer != null) ? buffer : this.pool.take(0);
 		message.set(peer.peer, tag, type, bytes);
 		message.announced = (buffer == null);
-		message.id = id;
-		message.reference = reference;
-		addUnexpected(message);
+		message.id = Frame.id(frame);
+		message.reference = Frame.reference(frame);
+		match(receive, message);
 		if (buffer != null) {
 			peer.pull(buffer);
-			this.channels.post(peer, Frame.CTS, type, bytes, tag, id);
+			this.channels.post(peer, Frame.CTS, buffer.id);
 		}
 	}
 
-	private void answer(MessageOperation receive, PeerChannel peer, int tag, DataType type, long bytes, long id,
-			long reference) {
-		receive.matched(peer.peer, tag, bytes);
-		if (receive.fits(type, bytes) && reference != 0 && receive.heap == null && peer.readsMemory()) {
-			peer.read(receive, id, reference);
-			return;
+	private void answer(MessageOperation receive, UnexpectedMessage message) {
+		PeerChannel peer = this.channels.channel(message.source);
+		receive.matched(message.source, message.tag, message.bytes);
+		if (!receive.fits(message.type, message.bytes)) {
+			receive.failure = misfit(receive, message.type);
+			this.channels.post(peer, Frame.NACK, message.id);
+			this.completed.accept(receive);
 		}
-		if (receive.fits(type, bytes)) {
-			peer.await(receive, id);
-			this.channels.post(peer, Frame.CTS, type, bytes, tag, id);
-			return;
+		else if (message.reference != 0 && receive.heap == null && peer.readsMemory()) {
+			peer.read(receive, message.id, message.reference);
 		}
-		receive.failure = misfit(receive, peer.peer, tag, type, bytes);
-		this.channels.post(peer, Frame.NACK, type, bytes, tag, id);
-		this.completed.accept(receive);
+		else {
+			peer.await(receive, message.id);
+			this.channels.post(peer, Frame.CTS, message.id);
+		}
 	}
 
 	/**
 	 * The receiver has read a send out of this rank's memory. If its buffer was closed
 	 * before, it may have read something else.
 	 */
-	private void read(PeerChannel peer, DataType type, long bytes, int tag, long id) throws IOException {
+	private void read(PeerChannel peer, long id) throws IOException {
 		SendDescriptor descriptor = answered(peer, id);
 		MessageOperation send = descriptor.operation;
 		if (send != null && send.bufferClosed()) {
 			this.channels.loseBuffer(peer, send);
 			return;
 		}
-		this.channels.post(peer, Frame.CONFIRMED, type, bytes, tag, id);
+		this.channels.post(peer, Frame.CONFIRMED, id);
 		this.channels.release(descriptor);
 	}
 
@@ -350,10 +344,6 @@ final class MessageProtocol implements FrameReader.Handler {
 		MessageOperation receive = known(peer.awaited(id), id);
 		requireAnnounced(receive.readBytes, receive.foundBytes);
 		this.completed.accept(receive);
-	}
-
-	private void clearToSend(PeerChannel peer, long id) throws IOException {
-		this.channels.post(peer, answered(peer, id));
 	}
 
 	/** The receiver has matched an announced send. */
@@ -365,11 +355,11 @@ final class MessageProtocol implements FrameReader.Handler {
 		return descriptor;
 	}
 
-	private void cancel(PeerChannel peer, DataType type, long bytes, int tag, long id) {
+	private void cancel(PeerChannel peer, long id) {
 		UnexpectedMessage message = this.matching.removeAnnounced(peer.peer, id);
 		if (message != null) {
 			release(message);
-			this.channels.post(peer, Frame.CANCELLED, type, bytes, tag, id);
+			this.channels.post(peer, Frame.CANCELLED, id);
 		}
 	}
 
@@ -408,10 +398,8 @@ final class MessageProtocol implements FrameReader.Handler {
 		}
 		if (message != null) {
 			message.whole = true;
-			MessageOperation claimant = message.claimant;
-			if (claimant != null) {
-				complete(claimant, message);
-				release(message);
+			if (message.claimant != null) {
+				match(message.claimant, message);
 			}
 		}
 	}
@@ -432,28 +420,28 @@ final class MessageProtocol implements FrameReader.Handler {
 		this.completed.accept(probe);
 	}
 
-	private void complete(MessageOperation receive, MessageOperation send) {
-		complete(receive, this.rank, send.tag, send.type, send.bytes, send.heap, send.address);
-		this.completed.accept(send);
-	}
-
 	private void complete(MessageOperation receive, UnexpectedMessage message) {
-		complete(receive, message.source, message.tag, message.type, message.bytes, null, message.address());
-	}
-
-	private void complete(MessageOperation receive, int source, int tag, DataType type, long bytes,
-			@Nullable MemorySegment heap, long address) {
-		receive.matched(source, tag, bytes);
-		if (receive.fits(type, bytes)) {
-			HeapTransfer.copy(heap, address, receive.heap, receive.address, bytes);
+		MessageOperation own = message.own;
+		receive.matched(message.source, message.tag, message.bytes);
+		if (!receive.fits(message.type, message.bytes)) {
+			receive.failure = misfit(receive, message.type);
+		}
+		else if (own != null) {
+			HeapTransfer.copy(own.heap, own.address, receive.heap, receive.address, own.bytes);
 		}
 		else {
-			receive.failure = misfit(receive, source, tag, type, bytes);
+			HeapTransfer.copy(null, message.address(), receive.heap, receive.address, message.bytes);
 		}
 		this.completed.accept(receive);
+		if (own != null) {
+			this.completed.accept(own);
+		}
 	}
 
-	private RuntimeException misfit(MessageOperation receive, int source, int tag, DataType type, long bytes) {
+	private RuntimeException misfit(MessageOperation receive, DataType type) {
+		int source = receive.source;
+		int tag = receive.foundTag;
+		long bytes = receive.foundBytes;
 		if (receive.bufferClosed()) {
 			return new IllegalStateException("the buffer was closed before a message from rank " + source + " with tag "
 					+ tag + " (" + bytes + " bytes of " + type + ") arrived, which is dropped: keep the "

@@ -111,9 +111,9 @@ final class PeerChannels implements Connections.Handler {
 		return descriptor;
 	}
 
-	/** Sends a frame without bytes. */
-	void post(PeerChannel peer, int kind, DataType type, long bytes, int tag, long id) {
-		post(peer, descriptor(kind, type, bytes, tag, id));
+	/** Sends a frame that only names a message. */
+	void post(PeerChannel peer, int kind, long id) {
+		post(peer, descriptor(kind, DataType.INT8, 0, 0, id));
 	}
 
 	/** Queues a descriptor, and sends it at once if possible. */
@@ -219,7 +219,7 @@ final class PeerChannels implements Connections.Handler {
 		}
 		boolean read = peer.copy(receive, SendQueue.ROUND_BYTES);
 		if (!read || receive.readBytes == receive.foundBytes) {
-			post(peer, read ? Frame.READ : Frame.CTS, receive.type, receive.foundBytes, receive.foundTag, receive.id);
+			post(peer, read ? Frame.READ : Frame.CTS, receive.id);
 		}
 		return true;
 	}
