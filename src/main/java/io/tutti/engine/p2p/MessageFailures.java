@@ -93,7 +93,7 @@ final class MessageFailures {
 			return this.engine.channels()
 				.known()
 				.stream()
-				.filter((peer) -> peer.keptBytes > 0 || !peer.queue.isEmpty())
+				.filter(PeerChannel::hasQueued)
 				.map((peer) -> "rank " + this.identity.members().get(peer.peer))
 				.collect(Collectors.joining(", "));
 		}

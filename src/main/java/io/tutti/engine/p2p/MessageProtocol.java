@@ -104,7 +104,7 @@ final class MessageProtocol implements FrameReader.Handler {
 		}
 		if (send.withdrawal == null) {
 			send.withdrawal = why;
-			this.channels.post(peer, Frame.CANCEL, id);
+			peer.post(Frame.CANCEL, id);
 		}
 		return true;
 	}
@@ -133,22 +133,22 @@ final class MessageProtocol implements FrameReader.Handler {
 				send.tag, 0);
 		descriptor.carry(send);
 		if (eager) {
-			this.channels.post(peer, descriptor);
+			peer.post(descriptor);
 		}
 		else {
 			peer.announce(descriptor);
 			SendDescriptor rts = this.channels.descriptor(Frame.RTS, send.type, send.bytes, send.tag, descriptor.id);
 			rts.source = small ? 0 : send.address;
-			this.channels.post(peer, rts);
+			peer.post(rts);
 		}
-		if (small && !send.done && peer.lost == null && this.channels.keep(peer, descriptor)) {
+		if (small && !send.done && !peer.lost() && peer.keep(descriptor)) {
 			this.completed.accept(send);
 		}
 	}
 
 	/** Reads arrived frames if the credit is too small, since they may return credit. */
 	private boolean takeCredit(PeerChannel peer, long bytes) {
-		return peer.credit.take(bytes) || this.channels.progress(peer, this) && peer.credit.take(bytes);
+		return peer.credit.take(bytes) || peer.progress(this) && peer.credit.take(bytes);
 	}
 
 	private void sendToItself(MessageOperation send) {
@@ -186,7 +186,9 @@ final class MessageProtocol implements FrameReader.Handler {
 		match(receive, message);
 	}
 
-	/** Delivers a message to the receive that matches it, or queues it if there is none. */
+	/**
+	 * Delivers a message to the receive that matches it, or queues it if there is none.
+	 */
 	private void match(@Nullable MessageOperation receive, UnexpectedMessage message) {
 		if (receive == null) {
 			addUnexpected(message);
@@ -220,8 +222,8 @@ final class MessageProtocol implements FrameReader.Handler {
 	}
 
 	private void returnCredit(PeerChannel peer) {
-		if (peer.credit.mustReturn() && peer.lost == null) {
-			this.channels.post(peer, Frame.CREDIT, 0);
+		if (peer.credit.mustReturn() && !peer.lost()) {
+			peer.post(Frame.CREDIT, 0);
 		}
 	}
 
@@ -234,8 +236,8 @@ final class MessageProtocol implements FrameReader.Handler {
 		switch (Frame.kind(frame)) {
 			case Frame.EAGER -> eager(reader, peer, type, frame);
 			case Frame.RTS -> announced(peer, type, frame);
-			case Frame.CTS -> this.channels.post(peer, answered(peer, id));
-			case Frame.NACK -> this.channels.release(answered(peer, id));
+			case Frame.CTS -> peer.post(answered(peer, id));
+			case Frame.NACK -> peer.release(answered(peer, id));
 			case Frame.CREDIT -> {
 			}
 			case Frame.CANCEL -> cancel(peer, id);
@@ -304,7 +306,7 @@ final class MessageProtocol implements FrameReader.Handler {
 		match(receive, message);
 		if (buffer != null) {
 			peer.pull(buffer);
-			this.channels.post(peer, Frame.CTS, buffer.id);
+			peer.post(Frame.CTS, buffer.id);
 		}
 	}
 
@@ -313,15 +315,12 @@ final class MessageProtocol implements FrameReader.Handler {
 		receive.matched(message.source, message.tag, message.bytes);
 		if (!receive.fits(message.type, message.bytes)) {
 			receive.failure = misfit(receive, message.type);
-			this.channels.post(peer, Frame.NACK, message.id);
+			peer.post(Frame.NACK, message.id);
 			this.completed.accept(receive);
 		}
-		else if (message.reference != 0 && receive.heap == null && peer.readsMemory()) {
-			peer.read(receive, message.id, message.reference);
-		}
-		else {
+		else if (message.reference == 0 || receive.heap != null || !peer.read(receive, message.id, message.reference)) {
 			peer.await(receive, message.id);
-			this.channels.post(peer, Frame.CTS, message.id);
+			peer.post(Frame.CTS, message.id);
 		}
 	}
 
@@ -333,11 +332,11 @@ final class MessageProtocol implements FrameReader.Handler {
 		SendDescriptor descriptor = answered(peer, id);
 		MessageOperation send = descriptor.operation;
 		if (send != null && send.bufferClosed()) {
-			this.channels.loseBuffer(peer, send);
+			peer.loseBuffer(send);
 			return;
 		}
-		this.channels.post(peer, Frame.CONFIRMED, id);
-		this.channels.release(descriptor);
+		peer.post(Frame.CONFIRMED, id);
+		peer.release(descriptor);
 	}
 
 	private void confirmed(PeerChannel peer, long id) throws IOException {
@@ -359,7 +358,7 @@ final class MessageProtocol implements FrameReader.Handler {
 		UnexpectedMessage message = this.matching.removeAnnounced(peer.peer, id);
 		if (message != null) {
 			release(message);
-			this.channels.post(peer, Frame.CANCELLED, id);
+			peer.post(Frame.CANCELLED, id);
 		}
 	}
 
@@ -370,7 +369,7 @@ final class MessageProtocol implements FrameReader.Handler {
 			throw new IOException("the stream is out of sync: message " + id + " was not to be cancelled");
 		}
 		send.withdraw(send.withdrawal);
-		this.channels.release(descriptor);
+		peer.release(descriptor);
 	}
 
 	private static void data(FrameReader reader, PeerChannel peer, long bytes, long id) throws IOException {

@@ -1,16 +1,18 @@
 package io.tutti.engine.p2p;
 
 import java.io.IOException;
+import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToLongFunction;
 
+import io.tutti.DataType;
 import io.tutti.engine.transport.ByteStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of messages with one other rank: its queue of sends, its connections, and the
- * transfers of the rendezvous protocol.
+ * Messages with one other rank: its queue of sends, its connections, and the transfers of
+ * the rendezvous protocol.
  */
 final class PeerChannel {
 
@@ -24,23 +26,27 @@ final class PeerChannel {
 	}
 
 	/** Bytes of small sends that have returned and are queued, at most. */
-	static final long MAX_KEPT_BYTES = 4 * 1024 * 1024;
+	private static final long MAX_KEPT_BYTES = 4 * 1024 * 1024;
 
 	final int peer;
 
-	final SendQueue queue;
+	final EagerCredit credit = new EagerCredit();
 
-	final EagerCredit credit;
+	private final PeerChannels channels;
+
+	private final BufferPool pool;
+
+	private final SendQueue queue;
 
 	/** One per connection: there are two where both ranks connected at once. */
-	final List<FrameReader> readers = new ArrayList<>(1);
+	private final List<FrameReader> readers = new ArrayList<>(1);
 
-	boolean dialing;
+	private boolean dialing;
 
-	long keptBytes;
+	private long keptBytes;
 
 	/** Why nothing more can be exchanged with the peer. */
-	@Nullable Loss lost;
+	private @Nullable Loss lost;
 
 	private long announcements;
 
@@ -59,21 +65,50 @@ final class PeerChannel {
 	/** Small unexpected messages that have sent CTS and wait for the data. */
 	private final List<UnexpectedMessage> pulled = new ArrayList<>();
 
-	PeerChannel(int peer, SendQueue queue, EagerCredit credit) {
+	PeerChannel(int peer, PeerChannels channels, BufferPool pool) {
 		this.peer = peer;
-		this.queue = queue;
-		this.credit = credit;
+		this.channels = channels;
+		this.pool = pool;
+		this.queue = new SendQueue(this::sent, pool, this.credit);
 	}
 
-	/** Sends over a new connection. */
-	void connect(ByteStream stream) {
-		this.queue.connect(stream);
-		this.memory = stream;
+	/** Uses a new connection, to send if it is the first. */
+	void arrived(ByteStream stream, HeapTransfer heapTransfer) {
+		this.readers.add(new FrameReader(this.peer, stream, heapTransfer));
+		if (!this.queue.connected()) {
+			this.queue.connect(stream);
+			this.memory = stream;
+		}
 	}
 
-	/** Whether no attempt to read a message in the peer's memory has failed. */
-	boolean readsMemory() {
-		return this.memory != null;
+	/** This rank could not connect to the peer. */
+	void failed(IOException cause) {
+		if (!this.queue.connected()) {
+			lose(new Loss(String.valueOf(cause.getMessage()), !(cause instanceof UnknownHostException)));
+		}
+	}
+
+	/** Whether something may still arrive. */
+	boolean connected() {
+		return !this.readers.isEmpty();
+	}
+
+	/** Whether nothing more can be exchanged. */
+	boolean lost() {
+		return this.lost != null;
+	}
+
+	/**
+	 * Why an operation can exchange nothing more. Where only sending has failed, messages
+	 * that the peer sent before may still arrive.
+	 */
+	@Nullable Loss lost(MessageOperation operation) {
+		return (operation.sends() || !connected()) ? this.lost : null;
+	}
+
+	/** Whether frames, or small sends that have returned, wait to be sent. */
+	boolean hasQueued() {
+		return this.keptBytes > 0 || !this.queue.isEmpty();
 	}
 
 	/** How many bytes of an operation have moved, while they move. */
@@ -88,67 +123,113 @@ final class PeerChannel {
 		return moved;
 	}
 
-	/** A send waits for CTS under a number that it gets here. */
-	void announce(SendDescriptor send) {
-		send.id = this.announcements++;
-		this.announced.add(send);
+	/** Sends a frame that only names a message. */
+	void post(int kind, long id) {
+		post(this.channels.descriptor(kind, DataType.INT8, 0, 0, id));
 	}
 
-	/** Removes the send that was announced under a number. */
-	@Nullable SendDescriptor announced(long id) {
-		return remove(this.announced, (send) -> send.id, id);
-	}
-
-	/** The number of a send that waits for CTS or NACK; negative if it does not. */
-	long announcementOf(MessageOperation send) {
-		for (int i = 0; i < this.announced.size(); i++) {
-			if (this.announced.get(i).operation == send) {
-				return this.announced.get(i).id;
+	/** Queues a descriptor, and sends it at once if possible. */
+	void post(SendDescriptor descriptor) {
+		this.channels.countQueued(1);
+		this.queue.add(descriptor);
+		if (this.lost != null) {
+			drop();
+			return;
+		}
+		if (!this.queue.connected() && !this.dialing) {
+			this.channels.poll();
+			if (!this.queue.connected()) {
+				this.dialing = true;
+				this.channels.dial(this.peer);
 			}
 		}
-		return -1;
-	}
-
-	/** Removes all sends that wait for CTS or NACK. */
-	List<SendDescriptor> takeAnnounced() {
-		List<SendDescriptor> taken = List.copyOf(this.announced);
-		this.announced.clear();
-		return taken;
-	}
-
-	/** A receive waits for the data that the peer announced under a number. */
-	void await(MessageOperation receive, long id) {
-		receive.id = id;
-		this.awaiting.add(receive);
-	}
-
-	/** A receive reads the message that the peer announced under a number. */
-	void read(MessageOperation receive, long id, long reference) {
-		receive.id = id;
-		receive.reference = reference;
-		receive.readBytes = 0;
-		this.reading.add(receive);
-	}
-
-	/** The receive that is being read. */
-	@Nullable MessageOperation reading() {
-		return this.reading.isEmpty() ? null : this.reading.getFirst();
+		pump();
 	}
 
 	/**
-	 * Copies the next bytes of the receive that is being read. Once all are copied, or no
-	 * further byte can be, it waits for what the peer sends.
-	 * @return {@code false} if the peer's memory cannot be read, now and from now on
+	 * Copies the bytes of a small send, so that its caller can return.
+	 * @return whether there was room
 	 */
-	boolean copy(MessageOperation receive, long maxBytes) {
-		long bytes = Math.min(receive.foundBytes - receive.readBytes, maxBytes);
+	boolean keep(SendDescriptor descriptor) {
+		long charge = BufferPool.chargeOf(descriptor.bytes);
+		if (!this.queue.connected() || this.keptBytes + charge > MAX_KEPT_BYTES) {
+			return false;
+		}
+		this.queue.keep(descriptor, this.pool.take(descriptor.bytes));
+		this.keptBytes += charge;
+		this.channels.countQueued(1);
+		descriptor.operation = null;
+		return true;
+	}
+
+	private void sent(SendDescriptor descriptor) {
+		this.channels.countQueued(-1);
+		release(descriptor);
+	}
+
+	/** Takes a descriptor back and completes its operation, if any. */
+	void release(SendDescriptor descriptor) {
+		UnexpectedMessage copy = descriptor.copy;
+		if (copy != null) {
+			this.pool.giveBack(copy);
+			this.keptBytes -= BufferPool.chargeOf(descriptor.bytes);
+			this.channels.countQueued(-1);
+		}
+		this.channels.recycle(descriptor);
+	}
+
+	/**
+	 * Sends and receives as many bytes as the connections accept now.
+	 * @return whether anything moved
+	 */
+	boolean progress(FrameReader.Handler handler) {
+		boolean moved = pump() | read();
+		for (int i = this.readers.size() - 1; i >= 0; i--) {
+			try {
+				moved |= this.readers.get(i).pump(handler);
+			}
+			catch (IOException ex) {
+				FrameReader ended = this.readers.remove(i);
+				lose(loss(ended.operation, "its connection for messages ended (" + ex.getMessage() + ")"));
+			}
+		}
+		return moved;
+	}
+
+	private boolean pump() {
+		try {
+			return this.queue.pump();
+		}
+		catch (IOException ex) {
+			lose(loss(this.queue.sending(), "sending to it failed (" + ex.getMessage() + ")"));
+			return false;
+		}
+	}
+
+	/**
+	 * Copies the next bytes of the first announced message that is read out of the peer's
+	 * memory. Once all are copied, or no further byte can be, its receive waits for what
+	 * the peer sends.
+	 * @return whether there was one
+	 */
+	private boolean read() {
+		if (this.reading.isEmpty()) {
+			return false;
+		}
+		MessageOperation receive = this.reading.getFirst();
+		if (receive.bufferClosed()) {
+			loseBuffer(receive);
+			return true;
+		}
+		long bytes = Math.min(receive.foundBytes - receive.readBytes, SendQueue.ROUND_BYTES);
 		boolean read = copyFromPeer(receive, bytes);
 		receive.readBytes = read ? receive.readBytes + bytes : 0;
 		if (!read || receive.readBytes == receive.foundBytes) {
 			this.reading.removeFirst();
 			this.awaiting.add(receive);
+			post(read ? Frame.READ : Frame.CTS, receive.id);
 		}
-		return read;
+		return true;
 	}
 
 	private boolean copyFromPeer(MessageOperation receive, long bytes) {
@@ -166,14 +247,93 @@ final class PeerChannel {
 		}
 	}
 
-	/** Reads nothing more. */
-	void dropReading() {
+	/** The buffer of an operation was closed while it was read or written here. */
+	void loseBuffer(MessageOperation operation) {
+		this.readers.clear();
+		lose(closed(operation));
+	}
+
+	/**
+	 * @param moved the operation whose bytes were moving, if any: if its buffer is
+	 * closed, the peer is not at fault
+	 */
+	private static Loss loss(@Nullable MessageOperation moved, String why) {
+		return (moved != null && moved.bufferClosed()) ? closed(moved) : new Loss(why, true);
+	}
+
+	private static Loss closed(MessageOperation operation) {
+		return new Loss("the buffer of a " + operation
+				+ " was closed: keep its arena open until the call returns or its future is done", false);
+	}
+
+	private void lose(Loss loss) {
+		if (this.lost == null) {
+			this.lost = loss;
+			drop();
+		}
+	}
+
+	/** Drops all sends to a lost peer; those that have not returned stay in flight. */
+	private void drop() {
+		this.queue.drop();
 		this.reading.clear();
+		while (!this.announced.isEmpty()) {
+			SendDescriptor send = this.announced.removeLast();
+			send.operation = null;
+			release(send);
+		}
+	}
+
+	/** Receives nothing more. */
+	void end() {
+		this.readers.clear();
+		this.reading.clear();
+	}
+
+	/** A send waits for CTS under a number that it gets here. */
+	void announce(SendDescriptor send) {
+		send.id = this.announcements++;
+		this.announced.add(send);
+	}
+
+	/** Removes the send that was announced under a number. */
+	@Nullable SendDescriptor announced(long id) {
+		return remove(this.announced, (send) -> send.id, id);
+	}
+
+	/** The number of a send that waits for CTS or NACK; negative if it does not. */
+	long announcementOf(MessageOperation send) {
+		for (SendDescriptor descriptor : this.announced) {
+			if (descriptor.operation == send) {
+				return descriptor.id;
+			}
+		}
+		return -1;
+	}
+
+	/** A receive waits for the data that the peer announced under a number. */
+	void await(MessageOperation receive, long id) {
+		receive.id = id;
+		this.awaiting.add(receive);
 	}
 
 	/** Removes the receive that waits for the data announced under a number. */
 	@Nullable MessageOperation awaited(long id) {
 		return remove(this.awaiting, (receive) -> receive.id, id);
+	}
+
+	/**
+	 * A receive reads the message that the peer announced under a number.
+	 * @return {@code false} if the peer's memory cannot be read
+	 */
+	boolean read(MessageOperation receive, long id, long reference) {
+		if (this.memory == null) {
+			return false;
+		}
+		receive.id = id;
+		receive.reference = reference;
+		receive.readBytes = 0;
+		return this.reading.add(receive);
 	}
 
 	/** An unexpected message waits for the data that the peer announced. */

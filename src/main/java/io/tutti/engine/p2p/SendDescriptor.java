@@ -28,8 +28,8 @@ final class SendDescriptor {
 
 	@Nullable MemorySegment heap;
 
-	/** How many bytes follow; 0 for a frame alone. */
-	long body;
+	/** How many bytes follow that are not written yet; 0 for a frame alone. */
+	long left;
 
 	/** Is done when the last byte is sent; {@code null} if its caller has returned. */
 	@Nullable MessageOperation operation;
@@ -37,17 +37,21 @@ final class SendDescriptor {
 	/** Holds the bytes once the caller has returned. */
 	@Nullable UnexpectedMessage copy;
 
-	/** Where the bytes of the copy are counted. */
-	@Nullable PeerChannel keptFor;
-
 	@Nullable SendDescriptor next;
 
 	/** The bytes of a send follow, from its caller's buffer. */
 	void carry(MessageOperation send) {
 		this.heap = send.heap;
 		this.address = send.address;
-		this.body = send.bytes;
+		this.left = send.bytes;
 		this.operation = send;
+	}
+
+	/** Copies the next bytes to native memory. */
+	void moveTo(long target, long bytes) {
+		HeapTransfer.copy(this.heap, this.address, null, target, bytes);
+		this.address += bytes;
+		this.left -= bytes;
 	}
 
 }

@@ -33,24 +33,18 @@ final class SendQueue {
 
 	private final MemorySegment memory = Arena.ofAuto().allocate(Frame.BYTES + SMALL_BYTES, 64);
 
-	private final long out = this.memory.address();
+	/** The bytes to write next: a frame, or a part of what follows it. */
+	private long start;
 
-	private int start;
+	private long end;
 
-	private int end;
-
-	private long bodyAddress;
-
-	private long bodyLeft;
-
-	/** Bytes in a heap buffer that follow those, and their offset. */
-	private long heapLeft;
-
-	private long heapOffset;
+	/** Whether they follow the frame of the first descriptor. */
+	private boolean inBody;
 
 	/** Staging buffer of a send from the heap. */
 	private @Nullable UnexpectedMessage staging;
 
+	/** The descriptor that is being sent, once its frame is written. */
 	private @Nullable SendDescriptor current;
 
 	private @Nullable SendDescriptor head;
@@ -92,16 +86,19 @@ final class SendQueue {
 
 	/** Whether nothing waits to be sent. */
 	boolean isEmpty() {
-		return this.current == null && this.head == null;
+		return this.head == null;
+	}
+
+	/** The operation whose bytes are sent next, from its caller's buffer. */
+	@Nullable MessageOperation sending() {
+		return (this.head != null) ? this.head.operation : null;
 	}
 
 	/** How many bytes of a send are sent, while it is being sent. */
 	long movedBytes(MessageOperation send) {
 		SendDescriptor descriptor = this.current;
-		if (descriptor == null || descriptor.operation != send) {
-			return 0;
-		}
-		return Math.max(0, descriptor.body - this.bodyLeft - this.heapLeft - (this.end - this.start));
+		return (descriptor != null && descriptor.operation == send)
+				? Math.max(0, descriptor.bytes - descriptor.left - (this.end - this.start)) : 0;
 	}
 
 	/**
@@ -111,97 +108,74 @@ final class SendQueue {
 	boolean pump() throws IOException {
 		ByteStream open = this.stream;
 		long left = ROUND_BYTES;
-		while (open != null && left > 0 && hasCurrent(open.smallBytes())) {
-			long written = (this.start < this.end) ? open.write(this.out + this.start, this.end - this.start)
-					: (this.bodyLeft > 0) ? open.write(this.bodyAddress, Math.min(this.bodyLeft, left)) : 0;
-			if (this.start < this.end) {
-				this.start += (int) written;
+		while (open != null && this.head != null && left > 0) {
+			SendDescriptor descriptor = this.head;
+			if (descriptor.operation != null) {
+				descriptor.operation.requireOpenBuffer();
 			}
-			else {
-				this.bodyAddress += written;
-				this.bodyLeft -= written;
+			if (descriptor != this.current) {
+				begin(descriptor, open);
 			}
-			if (this.start == this.end && this.bodyLeft == 0) {
-				if (this.heapLeft > 0) {
-					stageNext();
-				}
-				else {
-					finish();
-				}
-				written = Math.max(1, written);
+			long written = open.write(this.start, Math.min(this.end - this.start, left));
+			this.start += written;
+			left -= written;
+			if (this.start == this.end) {
+				advance(descriptor);
 			}
-			if (written == 0) {
+			else if (written == 0) {
 				break;
 			}
-			left -= written;
 		}
 		return left < ROUND_BYTES;
 	}
 
-	private boolean hasCurrent(long smallBytes) throws IOException {
-		MessageOperation sending = sending();
-		if (sending != null) {
-			sending.requireOpenBuffer();
-		}
-		return this.current != null || next(smallBytes);
+	/** Writes the frame of a descriptor and the first bytes after it to memory. */
+	private void begin(SendDescriptor descriptor, ByteStream open) {
+		long frame = this.memory.address();
+		Frame.write(frame, descriptor.kind, descriptor.type, descriptor.bytes, descriptor.tag, descriptor.id,
+				this.credit.takeDue(),
+				(descriptor.source != 0) ? open.reference(descriptor.source, descriptor.bytes) : 0);
+		long along = Math.min(descriptor.left, Math.min(open.smallBytes(), SMALL_BYTES));
+		descriptor.moveTo(frame + Frame.BYTES, along);
+		this.start = frame;
+		this.end = frame + Frame.BYTES + along;
+		this.inBody = false;
+		this.current = descriptor;
 	}
 
-	/** The operation whose bytes are sent next, from its caller's buffer. */
-	@Nullable MessageOperation sending() {
-		SendDescriptor descriptor = (this.current != null) ? this.current : this.head;
-		return (descriptor != null) ? descriptor.operation : null;
+	/** Goes on to the next bytes of a descriptor, or ends it. */
+	private void advance(SendDescriptor descriptor) {
+		if (descriptor.left == 0) {
+			finish(descriptor);
+			return;
+		}
+		this.inBody = true;
+		long bytes = descriptor.left;
+		if (descriptor.heap == null) {
+			this.start = descriptor.address;
+			descriptor.left = 0;
+		}
+		else {
+			UnexpectedMessage buffer = this.staging;
+			if (buffer == null) {
+				buffer = this.pool.take(Math.min(bytes, BufferPool.LARGEST_BYTES));
+				this.staging = buffer;
+			}
+			bytes = Math.min(bytes, buffer.capacity());
+			descriptor.moveTo(buffer.address(), bytes);
+			this.start = buffer.address();
+		}
+		this.end = this.start + bytes;
 	}
 
-	/**
-	 * Begins the next descriptor, with up to so many bytes in one write with its frame.
-	 */
-	private boolean next(long smallBytes) {
-		ByteStream open = this.stream;
-		SendDescriptor descriptor = this.head;
-		if (descriptor == null) {
-			return false;
-		}
+	private void finish(SendDescriptor descriptor) {
+		this.current = null;
 		this.head = descriptor.next;
 		if (this.head == null) {
 			this.tail = null;
 		}
-		Frame.write(this.out, descriptor.kind, descriptor.type, descriptor.bytes, descriptor.tag, descriptor.id,
-				this.credit.takeDue(),
-				(open != null && descriptor.source != 0) ? open.reference(descriptor.source, descriptor.bytes) : 0);
-		long along = Math.min(descriptor.body, Math.min(smallBytes, SMALL_BYTES));
-		if (along > 0) {
-			HeapTransfer.copy(descriptor.heap, descriptor.address, null, this.out + Frame.BYTES, along);
-		}
-		this.start = 0;
-		this.end = Frame.BYTES + (int) along;
-		boolean onHeap = descriptor.heap != null;
-		this.bodyAddress = onHeap ? 0 : descriptor.address + along;
-		this.bodyLeft = onHeap ? 0 : descriptor.body - along;
-		this.heapOffset = onHeap ? descriptor.address + along : 0;
-		this.heapLeft = onHeap ? descriptor.body - along : 0;
-		this.current = descriptor;
-		return true;
-	}
-
-	/** Copies the next bytes from the heap to the staging buffer. */
-	private void stageNext() {
-		UnexpectedMessage buffer = this.staging;
-		if (buffer == null) {
-			buffer = this.pool.take(Math.min(this.heapLeft, BufferPool.LARGEST_BYTES));
-			this.staging = buffer;
-		}
-		this.bodyAddress = buffer.address();
-		this.bodyLeft = copyFromHeap(buffer.address(), Math.min(this.heapLeft, buffer.capacity()));
-	}
-
-	private long copyFromHeap(long address, long bytes) {
-		SendDescriptor descriptor = this.current;
-		if (descriptor != null && bytes > 0) {
-			HeapTransfer.copy(descriptor.heap, this.heapOffset, null, address, bytes);
-			this.heapOffset += bytes;
-			this.heapLeft -= bytes;
-		}
-		return bytes;
+		giveBackStaging();
+		this.sent.accept(descriptor);
 	}
 
 	private void giveBackStaging() {
@@ -212,45 +186,29 @@ final class SendQueue {
 		}
 	}
 
-	private void finish() {
-		SendDescriptor descriptor = this.current;
-		this.current = null;
-		giveBackStaging();
-		if (descriptor != null) {
-			this.sent.accept(descriptor);
-		}
-	}
-
 	/** Copies the rest of a descriptor's bytes, so that its caller can return. */
 	void keep(SendDescriptor descriptor, UnexpectedMessage copy) {
-		if (descriptor == this.current) {
-			NativeMemory.copy(this.bodyAddress, copy.address(), this.bodyLeft);
-			this.bodyLeft += copyFromHeap(copy.address() + this.bodyLeft, this.heapLeft);
-			this.bodyAddress = copy.address();
+		long bytes = 0;
+		if (descriptor == this.current && this.inBody) {
+			bytes = this.end - this.start;
+			NativeMemory.copy(this.start, copy.address(), bytes);
+			this.start = copy.address();
+			this.end = this.start + bytes;
 			giveBackStaging();
 		}
-		else if (descriptor.body > 0) {
-			HeapTransfer.copy(descriptor.heap, descriptor.address, null, copy.address(), descriptor.body);
-			descriptor.address = copy.address();
-		}
+		HeapTransfer.copy(descriptor.heap, descriptor.address, null, copy.address() + bytes, descriptor.left);
 		descriptor.heap = null;
+		descriptor.address = copy.address() + bytes;
 		descriptor.copy = copy;
 	}
 
 	/** Forgets all descriptors of a lost peer; their operations stay in flight. */
 	void drop() {
-		do {
-			SendDescriptor descriptor = this.current;
-			if (descriptor != null) {
-				descriptor.operation = null;
-				finish();
-			}
-		}
-		while (next(0));
-		this.start = this.end;
-		this.bodyLeft = 0;
-		this.heapLeft = 0;
 		this.stream = null;
+		while (this.head != null) {
+			this.head.operation = null;
+			finish(this.head);
+		}
 	}
 
 }
