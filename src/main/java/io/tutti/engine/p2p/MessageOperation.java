@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import io.tutti.DataType;
 import io.tutti.Message;
 import io.tutti.engine.transport.CallWait;
+import io.tutti.engine.transport.IdleStrategy;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,8 +66,8 @@ final class MessageOperation {
 
 	@Nullable Thread waiter;
 
-	/** Waits for it; made by the first synchronous call that waits. */
-	@Nullable BlockingProgress blocking;
+	/** How a synchronous call waits for it; made by the first one that waits. */
+	@Nullable IdleStrategy idle;
 
 	/** Index among the operations in flight. */
 	int index;

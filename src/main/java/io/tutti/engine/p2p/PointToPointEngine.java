@@ -30,7 +30,8 @@ public final class PointToPointEngine implements PointToPoint {
 	 */
 	private static final Duration ABORTING_DRAIN = Duration.ofSeconds(1);
 
-	private final String group;
+	/** Rounds between two looks at connections that a call does not wait for. */
+	private static final int OTHERS_EVERY = 32;
 
 	private final FailureLatch latch;
 
@@ -49,17 +50,15 @@ public final class PointToPointEngine implements PointToPoint {
 	/** A group's messages, without connections yet. */
 	public PointToPointEngine(GroupIdentity identity, FailureLatch latch, Connections connections,
 			MessageSettings settings) {
-		this.group = identity.name();
 		this.latch = latch;
 		this.connections = connections;
 		this.drain = settings.drain();
-		this.engine = new ProgressEngine(identity, connections, settings.unexpected(), this::toVerdict,
-				(cause) -> MessageFailures.broken(identity, cause));
-		this.failures = new MessageFailures(identity, latch, this.engine);
+		this.engine = new ProgressEngine(identity, latch, connections, settings.unexpected());
+		this.failures = this.engine.failures();
 		this.limits = settings.oversubscribed() ? IdleStrategy.Limits.OVERSUBSCRIBED_MESSAGE
 				: IdleStrategy.Limits.MESSAGE;
 		this.progressThread = new ProgressThread("tutti-r" + identity.worldRank() + "-" + identity.name() + "-messages",
-				this.engine, this.failures, this.limits);
+				this.engine, this.limits);
 		if (identity.worldSize() > 1) {
 			this.progressThread.wake();
 		}
@@ -67,12 +66,12 @@ public final class PointToPointEngine implements PointToPoint {
 
 	@Override
 	public void send(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout) {
-		this.engine.recycle(call(Kind.SEND, buffer, type, peer, tag, Deadline.nanosOf(timeout)), null);
+		this.engine.recycle(call(Kind.SEND, buffer, type, peer, tag, timeout), null);
 	}
 
 	@Override
 	public long receive(MemorySegment buffer, DataType type, int source, int tag, Duration timeout) {
-		MessageOperation receive = call(Kind.RECEIVE, buffer, type, source, tag, Deadline.nanosOf(timeout));
+		MessageOperation receive = call(Kind.RECEIVE, buffer, type, source, tag, timeout);
 		long count = receive.count();
 		this.engine.recycle(receive, null);
 		return count;
@@ -80,12 +79,12 @@ public final class PointToPointEngine implements PointToPoint {
 
 	@Override
 	public Message receiveAny(MemorySegment buffer, DataType type, int source, int tag, Duration timeout) {
-		return messageOf(call(Kind.RECEIVE, buffer, type, source, tag, Deadline.nanosOf(timeout)));
+		return messageOf(call(Kind.RECEIVE, buffer, type, source, tag, timeout));
 	}
 
 	@Override
 	public Message probe(int source, int tag, Duration timeout) {
-		return messageOf(call(Kind.PROBE, MemorySegment.NULL, DataType.INT8, source, tag, Deadline.nanosOf(timeout)));
+		return messageOf(call(Kind.PROBE, MemorySegment.NULL, DataType.INT8, source, tag, timeout));
 	}
 
 	private Message messageOf(MessageOperation operation) {
@@ -96,38 +95,36 @@ public final class PointToPointEngine implements PointToPoint {
 
 	@Override
 	public @Nullable Message peek(int source, int tag) {
-		RuntimeException ended;
-		this.engine.enter();
 		try {
-			requireUsable();
-			this.engine.progress(ProgressEngine.ALL);
-			ended = this.engine.failure();
-			if (ended == null) {
-				return this.engine.peek(source, tag);
-			}
+			return this.engine.peek(source, tag);
 		}
-		finally {
-			this.engine.leave();
+		catch (CollectiveException ex) {
+			throw this.latch.agree(ex);
 		}
-		throw (ended instanceof CollectiveException seen) ? this.latch.agree(seen) : ended;
 	}
 
-	private MessageOperation call(Kind kind, MemorySegment buffer, DataType type, int peer, int tag,
-			long timeoutNanos) {
-		MessageOperation operation;
+	private MessageOperation call(Kind kind, MemorySegment buffer, DataType type, int peer, int tag, Duration timeout) {
+		return await(begin(kind, buffer, type, peer, tag, timeout, null), peer);
+	}
+
+	private MessageOperation begin(Kind kind, MemorySegment buffer, DataType type, int peer, int tag, Duration timeout,
+			@Nullable CompletableFuture<Message> future) {
+		long timeoutNanos = Deadline.nanosOf(timeout);
 		if (kind == Kind.SEND) {
 			requirePresent(peer);
 		}
 		this.engine.enter();
 		try {
-			requireUsable();
-			operation = this.engine.begin(kind, buffer, type, peer, tag, timeoutNanos, null);
-			this.engine.spin(operation, peer, this.limits.spins());
+			this.engine.requireUsable();
+			MessageOperation operation = this.engine.begin(kind, buffer, type, peer, tag, timeoutNanos, future);
+			if (future == null) {
+				this.engine.spin(operation, peer, this.limits.spins());
+			}
+			return operation;
 		}
 		finally {
 			this.engine.leave();
 		}
-		return await(operation, peer);
 	}
 
 	@Override
@@ -140,7 +137,7 @@ public final class PointToPointEngine implements PointToPoint {
 		requirePresent(peer);
 		this.engine.enter();
 		try {
-			requireUsable();
+			this.engine.requireUsable();
 			receiving = this.engine.begin(Kind.RECEIVE, receive, type, source, tag, timeoutNanos, null);
 			sending = this.engine.begin(Kind.SEND, send, type, peer, tag, timeoutNanos, null);
 			receiving.independent = false;
@@ -182,36 +179,19 @@ public final class PointToPointEngine implements PointToPoint {
 	private CompletableFuture<Message> beginAsync(Kind kind, MemorySegment buffer, DataType type, int peer, int tag,
 			Duration timeout) {
 		CompletableFuture<Message> future = new CompletableFuture<>();
-		long timeoutNanos = Deadline.nanosOf(timeout);
-		if (kind == Kind.SEND) {
-			requirePresent(peer);
-		}
-		this.engine.enter();
-		try {
-			requireUsable();
-			this.engine.begin(kind, buffer, type, peer, tag, timeoutNanos, future);
-		}
-		finally {
-			this.engine.leave();
-		}
+		begin(kind, buffer, type, peer, tag, timeout, future);
 		this.progressThread.wake();
 		return future;
 	}
 
-	/** Checks that the peer has not left, since a small message to it would be lost. */
 	private void requirePresent(int peer) {
-		CollectiveException left = this.failures.left(peer);
-		if (left != null) {
-			this.engine.end(left);
-			throw this.latch.agree(left);
+		try {
+			this.failures.requirePresent(peer);
 		}
-	}
-
-	private void requireUsable() {
-		if (this.engine.closed()) {
-			throw new IllegalStateException("group " + this.group + " is closed");
+		catch (CollectiveException ex) {
+			this.engine.end(ex);
+			throw this.latch.agree(ex);
 		}
-		this.failures.requireWhole();
 	}
 
 	private MessageOperation await(MessageOperation operation, int first) {
@@ -223,30 +203,21 @@ public final class PointToPointEngine implements PointToPoint {
 		}
 		RuntimeException failure = operation.failure;
 		if (failure != null) {
-			throw toVerdict(operation, failure);
+			throw this.failures.verdict(operation, failure);
 		}
 		Reference.reachabilityFence(operation.buffer);
 		return operation;
 	}
 
-	/**
-	 * Maps the failure of an operation to the group's verdict, unless it has failed
-	 * alone.
-	 */
-	private RuntimeException toVerdict(MessageOperation operation, RuntimeException failure) {
-		return (failure instanceof CollectiveException seen && !operation.withdrawn)
-				? MessageFailures.during(operation, this.latch.agree(seen), System.nanoTime()) : failure;
-	}
-
 	private void makeProgress(MessageOperation operation, int first) {
 		this.engine.countCaller(1);
 		try {
-			BlockingProgress blocking = operation.blocking;
-			if (blocking == null) {
-				blocking = new BlockingProgress(operation, this.engine, this.failures, this.limits);
-				operation.blocking = blocking;
+			IdleStrategy idle = idle(operation);
+			idle.begin();
+			while (!operation.done) {
+				boolean all = idle.slept() || idle.idleRounds() % OTHERS_EVERY == OTHERS_EVERY - 1;
+				this.engine.step(idle, all ? ProgressEngine.ALL : first);
 			}
-			blocking.untilDone(first);
 		}
 		catch (CollectiveException ex) {
 			this.engine.end(ex);
@@ -261,6 +232,15 @@ public final class PointToPointEngine implements PointToPoint {
 		}
 	}
 
+	private IdleStrategy idle(MessageOperation operation) {
+		IdleStrategy idle = operation.idle;
+		if (idle == null) {
+			idle = new IdleStrategy(this.limits, new Waiting(operation));
+			operation.idle = idle;
+		}
+		return idle;
+	}
+
 	@Override
 	public void wake() {
 		this.engine.wake();
@@ -270,18 +250,8 @@ public final class PointToPointEngine implements PointToPoint {
 	@Override
 	public void close() {
 		CollectiveException unsent = drain();
-		this.engine.enter();
-		try {
-			if (!this.engine.close()) {
-				return;
-			}
-			if (!this.engine.inFlight().isEmpty()) {
-				this.failures.abandon();
-			}
-			this.engine.endAll(this.failures.closed());
-		}
-		finally {
-			this.engine.leave();
+		if (!this.engine.close()) {
+			return;
 		}
 		this.progressThread.close();
 		this.connections.close();
@@ -295,19 +265,16 @@ public final class PointToPointEngine implements PointToPoint {
 	 * @return why the group is broken if it cannot be sent in time
 	 */
 	private @Nullable CollectiveException drain() {
-		boolean aborting = this.engine.hasOperations();
+		this.engine.enter();
+		boolean aborting = !this.engine.inFlight().isEmpty();
+		this.engine.leave();
 		boolean shorter = aborting && this.drain.compareTo(ABORTING_DRAIN) > 0;
 		Draining draining = new Draining(shorter ? ABORTING_DRAIN : this.drain);
 		IdleStrategy idle = new IdleStrategy(this.limits, draining);
 		this.engine.countCaller(1);
 		try {
-			while (this.engine.canDrain() && this.latch.failure() == null) {
-				if (this.engine.progress(ProgressEngine.ALL)) {
-					idle.moved();
-				}
-				else {
-					idle.stalled();
-				}
+			while (this.engine.hasQueued() && !this.engine.ended() && this.latch.failure() == null) {
+				this.engine.step(idle, ProgressEngine.ALL);
 			}
 			return null;
 		}
@@ -317,6 +284,29 @@ public final class PointToPointEngine implements PointToPoint {
 		finally {
 			this.engine.countCaller(-1);
 		}
+	}
+
+	/** Waits until an operation is done. */
+	private final class Waiting implements IdleStrategy.Condition {
+
+		private final MessageOperation operation;
+
+		Waiting(MessageOperation operation) {
+			this.operation = operation;
+		}
+
+		@Override
+		public void check(long nowNanos) {
+			PointToPointEngine.this.failures.requireAlive(this.operation, nowNanos);
+			PointToPointEngine.this.failures.requireNotInterrupted(this.operation, nowNanos);
+		}
+
+		@Override
+		public void sleep(long maxNanos) {
+			long remainingNanos = this.operation.remainingNanos(System.nanoTime());
+			PointToPointEngine.this.engine.sleep(Math.min(maxNanos, remainingNanos + 1), this.operation);
+		}
+
 	}
 
 	/** Waits until all queued sends are sent. */

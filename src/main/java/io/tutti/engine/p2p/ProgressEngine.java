@@ -9,13 +9,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BiFunction;
-import java.util.function.Function;
 
 import io.tutti.DataType;
 import io.tutti.Message;
+import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.transport.Connections;
+import io.tutti.engine.transport.IdleStrategy;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +32,8 @@ final class ProgressEngine {
 	/** Longest sleep of a thread while another one sleeps on the connections. */
 	private static final long BYSTANDER_NANOS = 1_000_000;
 
+	private final String group;
+
 	private final Connections connections;
 
 	private final BufferPool pool;
@@ -40,9 +42,7 @@ final class ProgressEngine {
 
 	private final MessageProtocol protocol;
 
-	private final BiFunction<MessageOperation, RuntimeException, RuntimeException> toVerdict;
-
-	private final Function<Throwable, RuntimeException> broken;
+	private final MessageFailures failures;
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -71,19 +71,19 @@ final class ProgressEngine {
 
 	private volatile boolean closed;
 
-	/**
-	 * @param toVerdict maps the failure of an operation to the group's verdict
-	 * @param broken builds the failure of all operations after an error on this rank
-	 */
-	ProgressEngine(GroupIdentity identity, Connections connections, UnexpectedMessageBudget unexpected,
-			BiFunction<MessageOperation, RuntimeException, RuntimeException> toVerdict,
-			Function<Throwable, RuntimeException> broken) {
+	ProgressEngine(GroupIdentity identity, FailureLatch latch, Connections connections,
+			UnexpectedMessageBudget unexpected) {
+		this.group = identity.name();
 		this.connections = connections;
-		this.toVerdict = toVerdict;
-		this.broken = broken;
 		this.pool = new BufferPool(unexpected);
 		this.channels = new PeerChannels(identity.worldSize(), connections, this.pool, this::complete);
 		this.protocol = new MessageProtocol(identity, this.pool, this.channels, this::complete);
+		this.failures = new MessageFailures(identity, latch, this);
+	}
+
+	/** Checks and failures of messages. */
+	MessageFailures failures() {
+		return this.failures;
 	}
 
 	/** Takes the lock, which is never held while a thread waits. */
@@ -94,6 +94,14 @@ final class ProgressEngine {
 	/** Releases the lock. */
 	void leave() {
 		this.lock.unlock();
+	}
+
+	/** Checks that an operation may begin; requires the lock. */
+	void requireUsable() {
+		if (this.closed) {
+			throw new IllegalStateException("group " + this.group + " is closed");
+		}
+		this.failures.requireWhole();
 	}
 
 	/**
@@ -115,8 +123,8 @@ final class ProgressEngine {
 			this.calls++;
 		}
 		start(operation);
-		if (this.asleep.get() && this.channels.hasQueued()) {
-			this.connections.wake();
+		if (hasQueued()) {
+			wakeSleeper();
 		}
 		return operation;
 	}
@@ -133,7 +141,7 @@ final class ProgressEngine {
 			this.protocol.start(operation);
 		}
 		catch (RuntimeException | Error ex) {
-			endAll(this.broken.apply(ex));
+			endAll(this.failures.broken(ex));
 		}
 	}
 
@@ -155,18 +163,26 @@ final class ProgressEngine {
 	}
 
 	/**
-	 * Makes progress once.
+	 * Makes progress once, and idles if nothing moved.
 	 * @param first the rank to look at, or {@link #ALL}
 	 * @return whether anything moved
 	 */
-	boolean progress(int first) {
+	boolean step(IdleStrategy idle, int first) {
+		boolean moved;
 		enter();
 		try {
-			return advance(first);
+			moved = advance(first);
 		}
 		finally {
 			leave();
 		}
+		if (moved) {
+			idle.moved();
+		}
+		else {
+			idle.stalled();
+		}
+		return moved;
 	}
 
 	private boolean advance(int first) {
@@ -177,7 +193,7 @@ final class ProgressEngine {
 			return this.channels.progress(first, this.protocol);
 		}
 		catch (RuntimeException | Error ex) {
-			endAll(this.broken.apply(ex));
+			endAll(this.failures.broken(ex));
 			return false;
 		}
 	}
@@ -210,16 +226,14 @@ final class ProgressEngine {
 		}
 		else if (waiter != Thread.currentThread()) {
 			LockSupport.unpark(waiter);
-			if (this.asleep.get()) {
-				this.connections.wake();
-			}
+			wakeSleeper();
 		}
 	}
 
 	private void deliver(MessageOperation operation, CompletableFuture<Message> future) {
 		RuntimeException failure = operation.failure;
 		if (failure != null) {
-			future.completeExceptionally(this.toVerdict.apply(operation, failure));
+			future.completeExceptionally(this.failures.verdict(operation, failure));
 			return;
 		}
 		Message message = operation.message();
@@ -265,14 +279,24 @@ final class ProgressEngine {
 		return cancellation;
 	}
 
-	/** The first unexpected message that matches; requires the lock. */
+	/**
+	 * The first unexpected message that matches, among all that have arrived.
+	 * @throws RuntimeException the failure of every operation if the group has failed
+	 */
 	@Nullable Message peek(int source, int tag) {
-		return this.protocol.peek(source, tag);
-	}
-
-	/** The failure of every operation from now on; {@code null} while the group works. */
-	@Nullable RuntimeException failure() {
-		return this.ended;
+		enter();
+		try {
+			requireUsable();
+			advance(ALL);
+			RuntimeException why = this.ended;
+			if (why != null) {
+				throw why;
+			}
+			return this.protocol.peek(source, tag);
+		}
+		finally {
+			leave();
+		}
 	}
 
 	/** Takes operations back that are done and whose results have been read. */
@@ -290,12 +314,8 @@ final class ProgressEngine {
 	/** Fails everything; no memory of a caller is touched from now on. */
 	void end(RuntimeException why) {
 		enter();
-		try {
-			endAll(why);
-		}
-		finally {
-			leave();
-		}
+		endAll(why);
+		leave();
 		wake();
 	}
 
@@ -313,17 +333,19 @@ final class ProgressEngine {
 	}
 
 	/**
-	 * Lets no operation begin any more; requires the lock.
-	 * @return whether one could until now
+	 * Lets no operation begin any more, and fails those in flight.
+	 * @return whether one could begin until now
 	 */
 	boolean close() {
+		enter();
 		boolean first = !this.closed;
 		this.closed = true;
+		if (!this.inFlight.isEmpty()) {
+			this.failures.abandon();
+		}
+		endAll(this.failures.closed());
+		leave();
 		return first;
-	}
-
-	boolean closed() {
-		return this.closed;
 	}
 
 	/** Whether nothing moves any more. */
@@ -336,17 +358,9 @@ final class ProgressEngine {
 		return this.inFlight;
 	}
 
-	/** Connections and queues, for diagnostics; requires the lock. */
+	/** Connections and queues, to be read; requires the lock. */
 	PeerChannels channels() {
 		return this.channels;
-	}
-
-	/** Whether an operation is in flight. */
-	boolean hasOperations() {
-		enter();
-		boolean any = !this.inFlight.isEmpty();
-		leave();
-		return any;
 	}
 
 	/** Whether sends are queued; without the lock, the answer may be out of date. */
@@ -354,18 +368,10 @@ final class ProgressEngine {
 		return this.channels.hasQueued();
 	}
 
-	/** Whether sends are queued and can still be sent. */
-	boolean canDrain() {
-		enter();
-		boolean queued = !ended() && this.channels.hasQueued();
-		leave();
-		return queued;
-	}
-
 	/** Whether something needs progress that no synchronous call waits for. */
 	boolean hasUnattended() {
 		enter();
-		boolean unattended = !ended() && (this.asynchronous > 0 || this.channels.hasQueued());
+		boolean unattended = !ended() && (this.asynchronous > 0 || hasQueued());
 		leave();
 		return unattended;
 	}
@@ -375,8 +381,14 @@ final class ProgressEngine {
 		enter();
 		this.callers += change;
 		leave();
-		if (change > 0 && this.asleep.get()) {
-			this.connections.wake();
+		if (change > 0) {
+			wakeSleeper();
+		}
+	}
+
+	private void wakeSleeper() {
+		if (this.asleep.get()) {
+			wake();
 		}
 	}
 
@@ -386,14 +398,11 @@ final class ProgressEngine {
 	 */
 	boolean hasCaller() {
 		enter();
-		try {
-			boolean called = this.calls != this.callsSeen;
-			this.callsSeen = this.calls;
-			return this.callers > 0 || called && this.asynchronous == 0 && !this.channels.hasQueued();
-		}
-		finally {
-			leave();
-		}
+		boolean called = this.calls != this.callsSeen;
+		this.callsSeen = this.calls;
+		boolean caller = this.callers > 0 || called && this.asynchronous == 0 && !hasQueued();
+		leave();
+		return caller;
 	}
 
 	/**
@@ -411,7 +420,7 @@ final class ProgressEngine {
 			}
 		}
 		catch (RuntimeException | Error ex) {
-			end(this.broken.apply(ex));
+			end(this.failures.broken(ex));
 		}
 		finally {
 			this.asleep.set(false);

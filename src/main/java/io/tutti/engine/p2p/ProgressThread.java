@@ -36,8 +36,6 @@ final class ProgressThread implements IdleStrategy.Condition, AutoCloseable {
 
 	private final ProgressEngine engine;
 
-	private final MessageFailures failures;
-
 	private final IdleStrategy idle;
 
 	private volatile @Nullable Thread thread;
@@ -46,10 +44,9 @@ final class ProgressThread implements IdleStrategy.Condition, AutoCloseable {
 
 	private long pauseNanos = SHORTEST_PAUSE_NANOS;
 
-	ProgressThread(String name, ProgressEngine engine, MessageFailures failures, IdleStrategy.Limits limits) {
+	ProgressThread(String name, ProgressEngine engine, IdleStrategy.Limits limits) {
 		this.name = name;
 		this.engine = engine;
-		this.failures = failures;
 		this.idle = new IdleStrategy(limits, this);
 	}
 
@@ -71,12 +68,8 @@ final class ProgressThread implements IdleStrategy.Condition, AutoCloseable {
 			if (this.engine.hasCaller()) {
 				LockSupport.parkNanos(this, ASIDE_NANOS);
 			}
-			else if (this.engine.progress(ProgressEngine.ALL)) {
+			else if (this.engine.step(this.idle, ProgressEngine.ALL)) {
 				this.pauseNanos = SHORTEST_PAUSE_NANOS;
-				this.idle.moved();
-			}
-			else {
-				this.idle.stalled();
 			}
 		}
 	}
@@ -88,12 +81,12 @@ final class ProgressThread implements IdleStrategy.Condition, AutoCloseable {
 	public void check(long nowNanos) {
 		this.engine.enter();
 		try {
-			this.failures.requireWhole();
+			this.engine.failures().requireWhole();
 			List<MessageOperation> inFlight = this.engine.inFlight();
 			for (int i = inFlight.size() - 1; i >= 0; i--) {
 				// One that ends is replaced by the last one, which was checked before.
 				if (inFlight.get(i).future != null) {
-					this.failures.requireAlive(inFlight.get(i), nowNanos);
+					this.engine.failures().requireAlive(inFlight.get(i), nowNanos);
 				}
 			}
 		}
