@@ -22,7 +22,7 @@ final class BufferPool {
 	private static final long MAX_IDLE_BYTES = 8 << 20;
 
 	/** Chains of unused buffers; the first is of those without bytes. */
-	private final @Nullable UnexpectedMessage[] free = new UnexpectedMessage[1 + classOf(LARGEST_BYTES)];
+	private final @Nullable IncomingMessage[] free = new IncomingMessage[1 + classOf(LARGEST_BYTES)];
 
 	private final UnexpectedMessageBudget unexpected;
 
@@ -36,11 +36,11 @@ final class BufferPool {
 	}
 
 	/** A buffer of at least so many bytes. */
-	UnexpectedMessage take(long bytes) {
+	IncomingMessage take(long bytes) {
 		int sizeClass = classOf(bytes);
-		UnexpectedMessage buffer = this.free[sizeClass];
+		IncomingMessage buffer = this.free[sizeClass];
 		if (buffer == null) {
-			return new UnexpectedMessage((bytes > 0) ? chargeOf(bytes) : 0);
+			return new IncomingMessage((bytes > 0) ? chargeOf(bytes) : 0);
 		}
 		this.free[sizeClass] = buffer.next;
 		this.idleBytes -= buffer.capacity();
@@ -49,11 +49,11 @@ final class BufferPool {
 	}
 
 	/** A buffer for an unexpected message; {@code null} if the budget is exhausted. */
-	@Nullable UnexpectedMessage takeUnexpected(long bytes) {
+	@Nullable IncomingMessage takeUnexpected(long bytes) {
 		if (!reserve(chargeOf(bytes))) {
 			return null;
 		}
-		UnexpectedMessage buffer = take(bytes);
+		IncomingMessage buffer = take(bytes);
 		buffer.charged = true;
 		return buffer;
 	}
@@ -78,7 +78,7 @@ final class BufferPool {
 		return (bytes <= LEAST_BYTES) ? LEAST_BYTES : Long.highestOneBit(bytes - 1) << 1;
 	}
 
-	void giveBack(UnexpectedMessage buffer) {
+	void giveBack(IncomingMessage buffer) {
 		if (buffer.charged) {
 			buffer.charged = false;
 			release(chargeOf(buffer.capacity()));

@@ -23,11 +23,8 @@ final class FrameReader {
 		 */
 		void frame(FrameReader reader, long frame) throws IOException;
 
-		/**
-		 * The bytes after the last frame are complete: those of a receive or of an
-		 * unexpected message.
-		 */
-		void body(@Nullable MessageOperation operation, @Nullable UnexpectedMessage message);
+		/** The bytes after the last frame are complete. */
+		void body(IncomingMessage message);
 
 	}
 
@@ -47,18 +44,13 @@ final class FrameReader {
 
 	private int end;
 
-	private @Nullable MemorySegment targetHeap;
+	/** The message whose bytes follow, if any. */
+	private @Nullable IncomingMessage message;
 
+	/** Where the next of them goes: an address, or an offset in a heap buffer. */
 	private long target;
 
 	private long left;
-
-	/** The destination of the bytes after the frame: one of the two. */
-	@Nullable MessageOperation operation;
-
-	@Nullable UnexpectedMessage message;
-
-	private boolean inBody;
 
 	/**
 	 * @param heapTransfer reads into heap buffers
@@ -77,20 +69,22 @@ final class FrameReader {
 		return this.peer;
 	}
 
-	/** How many bytes of a receive have arrived, while they arrive. */
-	long movedBytes(MessageOperation receive) {
-		return (this.operation == receive) ? receive.foundBytes - this.left : 0;
+	/** The receive to whose buffer bytes follow, if any. */
+	@Nullable MessageOperation receiver() {
+		return (this.message != null) ? this.message.receiver() : null;
 	}
 
-	/** Sets the destination of the bytes after the frame. */
-	void expect(long address, long bytes, @Nullable MessageOperation forOperation,
-			@Nullable UnexpectedMessage forMessage) {
-		this.targetHeap = (forOperation != null) ? forOperation.heap : null;
-		this.target = address;
-		this.left = bytes;
-		this.operation = forOperation;
-		this.message = forMessage;
-		this.inBody = true;
+	/** How many bytes of a receive have arrived, while they arrive. */
+	long movedBytes(MessageOperation receive) {
+		return (receiver() == receive) ? receive.foundBytes - this.left : 0;
+	}
+
+	/** The bytes of a message follow the frame. */
+	void expect(IncomingMessage message) {
+		MessageOperation receive = message.receiver();
+		this.message = message;
+		this.target = (receive != null) ? receive.address : message.address();
+		this.left = message.bytes;
 	}
 
 	/**
@@ -101,12 +95,14 @@ final class FrameReader {
 		boolean moved = false;
 		long most = SendQueue.ROUND_BYTES;
 		while (true) {
-			if (this.inBody) {
-				long got = readBody(most);
+			IncomingMessage arriving = this.message;
+			if (arriving != null) {
+				long got = readBody(arriving.receiver(), most);
 				most -= got;
 				moved |= got > 0;
 				if (this.left == 0) {
-					finish(handler);
+					this.message = null;
+					handler.body(arriving);
 					return true;
 				}
 				if (got == 0 || most == 0) {
@@ -116,7 +112,7 @@ final class FrameReader {
 			else if (this.end - this.start >= Frame.BYTES) {
 				readFrame(handler);
 				moved = true;
-				if (!this.inBody) {
+				if (this.message == null) {
 					return true;
 				}
 			}
@@ -126,22 +122,12 @@ final class FrameReader {
 		}
 	}
 
-	private void finish(Handler handler) {
-		MessageOperation receive = this.operation;
-		UnexpectedMessage unexpected = this.message;
-		this.inBody = false;
-		this.targetHeap = null;
-		this.operation = null;
-		this.message = null;
-		handler.body(receive, unexpected);
-	}
-
-	private long readBody(long most) throws IOException {
-		if (this.operation != null && this.left > 0) {
-			this.operation.requireOpenBuffer();
+	private long readBody(@Nullable MessageOperation receive, long most) throws IOException {
+		if (receive != null && this.left > 0) {
+			receive.requireOpenBuffer();
 		}
+		MemorySegment heap = (receive != null) ? receive.heap : null;
 		int held = this.end - this.start;
-		MemorySegment heap = this.targetHeap;
 		long got = Math.min(this.left, (held > 0) ? Math.min(held, most) : most);
 		if (held > 0) {
 			HeapTransfer.copy(null, this.in + this.start, heap, this.target, got);

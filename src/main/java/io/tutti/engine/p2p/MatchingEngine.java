@@ -18,15 +18,15 @@ final class MatchingEngine {
 	private final List<MessageOperation> posted = new ArrayList<>();
 
 	/** Chain of unexpected messages in order of arrival: there may be many. */
-	private @Nullable UnexpectedMessage first;
+	private @Nullable IncomingMessage first;
 
-	private @Nullable UnexpectedMessage last;
+	private @Nullable IncomingMessage last;
 
 	/** Removes the first receive or probe that matches a message. */
 	@Nullable MessageOperation take(Kind kind, int source, int tag) {
 		for (int i = 0; i < this.posted.size(); i++) {
 			MessageOperation operation = this.posted.get(i);
-			if (operation.kind == kind && operation.accepts(source, tag)) {
+			if (operation.kind == kind && MessageOperation.matches(operation.peer, operation.tag, source, tag)) {
 				return this.posted.remove(i);
 			}
 		}
@@ -34,8 +34,8 @@ final class MatchingEngine {
 	}
 
 	/** The first unexpected message that matches a receive or probe. It stays. */
-	@Nullable UnexpectedMessage peek(int source, int tag) {
-		UnexpectedMessage message = this.first;
+	@Nullable IncomingMessage peek(int source, int tag) {
+		IncomingMessage message = this.first;
 		while (message != null && !MessageOperation.matches(source, tag, message.source, message.tag)) {
 			message = message.next;
 		}
@@ -43,29 +43,29 @@ final class MatchingEngine {
 	}
 
 	/** Removes the first unexpected message that matches a receive. */
-	@Nullable UnexpectedMessage messageFor(MessageOperation receive) {
+	@Nullable IncomingMessage messageFor(MessageOperation receive) {
 		return removed(peek(receive.peer, receive.tag));
 	}
 
 	/** Removes the message of a send to this rank itself, if it was not matched. */
-	@Nullable UnexpectedMessage removeOwn(MessageOperation send) {
+	@Nullable IncomingMessage removeOwn(MessageOperation send) {
 		return remove((message) -> message.own == send);
 	}
 
 	/** Removes an announced message, if it was not matched. */
-	@Nullable UnexpectedMessage removeAnnounced(int source, long id) {
+	@Nullable IncomingMessage removeAnnounced(int source, long id) {
 		return remove((message) -> message.announced && message.source == source && message.id == id);
 	}
 
-	private @Nullable UnexpectedMessage remove(Predicate<UnexpectedMessage> condition) {
-		UnexpectedMessage message = this.first;
+	private @Nullable IncomingMessage remove(Predicate<IncomingMessage> condition) {
+		IncomingMessage message = this.first;
 		while (message != null && !condition.test(message)) {
 			message = message.next;
 		}
 		return removed(message);
 	}
 
-	private @Nullable UnexpectedMessage removed(@Nullable UnexpectedMessage message) {
+	private @Nullable IncomingMessage removed(@Nullable IncomingMessage message) {
 		if (message != null) {
 			link(message.previous, message.next);
 			message.previous = null;
@@ -74,7 +74,7 @@ final class MatchingEngine {
 		return message;
 	}
 
-	private void link(@Nullable UnexpectedMessage before, @Nullable UnexpectedMessage after) {
+	private void link(@Nullable IncomingMessage before, @Nullable IncomingMessage after) {
 		if (before != null) {
 			before.next = after;
 		}
@@ -100,7 +100,7 @@ final class MatchingEngine {
 	}
 
 	/** Queues a message whose receive is not posted. */
-	void add(UnexpectedMessage message) {
+	void add(IncomingMessage message) {
 		link(this.last, message);
 		link(message, null);
 	}

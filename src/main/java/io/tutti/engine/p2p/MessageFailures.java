@@ -6,7 +6,9 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import io.tutti.CollectiveException;
+import io.tutti.DataType;
 import io.tutti.Failure;
+import io.tutti.MessageMismatchException;
 import io.tutti.engine.failure.DepartedRanks;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.spi.GroupIdentity;
@@ -194,6 +196,21 @@ final class MessageFailures {
 		finally {
 			this.engine.leave();
 		}
+	}
+
+	/** A message does not fit the receive that it has matched. */
+	RuntimeException misfit(MessageOperation receive, DataType type) {
+		int source = receive.source;
+		int tag = receive.foundTag;
+		long bytes = receive.foundBytes;
+		if (receive.bufferClosed()) {
+			return new IllegalStateException("the buffer was closed before a message from rank " + source + " with tag "
+					+ tag + " (" + bytes + " bytes of " + type + ") arrived, which is dropped: keep the "
+					+ "arena open until the call returns or its future is done");
+		}
+		return new MessageMismatchException(source, tag, type, bytes,
+				new MessageMismatchException.Receive(this.identity.worldRank(), this.identity.jobSize(),
+						this.identity.name(), this.identity.members().get(source), receive.type, receive.bytes));
 	}
 
 	/** The failure of operations in a closed group. */

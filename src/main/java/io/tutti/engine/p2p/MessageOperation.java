@@ -53,15 +53,6 @@ final class MessageOperation {
 
 	long bytes;
 
-	/** Number of the transfer between two ranks in the rendezvous protocol. */
-	long id;
-
-	/** Refers to the message in its sender's memory, where this rank reads it. */
-	long reference;
-
-	/** Bytes that are read there. */
-	long readBytes;
-
 	@Nullable CompletableFuture<Message> future;
 
 	@Nullable Thread waiter;
@@ -125,7 +116,6 @@ final class MessageOperation {
 		this.independent = true;
 		this.withdrawn = false;
 		this.seenBytes = 0;
-		this.readBytes = 0;
 		this.done = false;
 	}
 
@@ -151,11 +141,6 @@ final class MessageOperation {
 	/** The whole time that was given. */
 	long timeoutNanos() {
 		return this.timeoutNanos;
-	}
-
-	/** Whether a receive or probe takes a message with such a source and tag. */
-	boolean accepts(int from, int with) {
-		return matches(this.peer, this.tag, from, with);
 	}
 
 	/** Whether a message has a source and a tag, each of which may be any. */

@@ -5,7 +5,6 @@ import java.util.function.Consumer;
 
 import io.tutti.DataType;
 import io.tutti.Message;
-import io.tutti.MessageMismatchException;
 import io.tutti.engine.p2p.MessageOperation.Kind;
 import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +24,7 @@ final class MessageProtocol implements FrameReader.Handler {
 	 */
 	private static final int CREDIT_PART = 8;
 
-	private final GroupIdentity identity;
+	private final MessageFailures failures;
 
 	private final int rank;
 
@@ -43,9 +42,9 @@ final class MessageProtocol implements FrameReader.Handler {
 	/**
 	 * @param completed is called with each operation that is done
 	 */
-	MessageProtocol(GroupIdentity identity, BufferPool pool, PeerChannels channels,
+	MessageProtocol(GroupIdentity identity, MessageFailures failures, BufferPool pool, PeerChannels channels,
 			Consumer<MessageOperation> completed) {
-		this.identity = identity;
+		this.failures = failures;
 		this.rank = identity.rank();
 		this.pool = pool;
 		this.channels = channels;
@@ -88,7 +87,7 @@ final class MessageProtocol implements FrameReader.Handler {
 	}
 
 	private boolean removeOwn(MessageOperation send) {
-		UnexpectedMessage message = this.matching.removeOwn(send);
+		IncomingMessage message = this.matching.removeOwn(send);
 		if (message == null) {
 			return false;
 		}
@@ -111,13 +110,13 @@ final class MessageProtocol implements FrameReader.Handler {
 
 	/** The first unexpected message that matches, without receiving it. */
 	@Nullable Message peek(int source, int tag) {
-		UnexpectedMessage message = this.matching.peek(source, tag);
+		IncomingMessage message = this.matching.peek(source, tag);
 		return (message != null) ? new Message(message.source, message.tag, message.bytes / message.type.bytes())
 				: null;
 	}
 
 	private void probe(MessageOperation probe) {
-		UnexpectedMessage message = this.matching.peek(probe.peer, probe.tag);
+		IncomingMessage message = this.matching.peek(probe.peer, probe.tag);
 		if (message == null) {
 			this.matching.add(probe);
 			return;
@@ -153,9 +152,9 @@ final class MessageProtocol implements FrameReader.Handler {
 
 	private void sendToItself(MessageOperation send) {
 		MessageOperation receive = this.matching.take(Kind.RECEIVE, this.rank, send.tag);
-		UnexpectedMessage copy = (receive == null && send.bytes <= MessageOperation.EAGER_BYTES)
+		IncomingMessage copy = (receive == null && send.bytes <= MessageOperation.EAGER_BYTES)
 				? this.pool.takeUnexpected(send.bytes) : null;
-		UnexpectedMessage message = (copy != null) ? copy : this.pool.take(0);
+		IncomingMessage message = (copy != null) ? copy : this.pool.take(0);
 		message.set(this.rank, send.tag, send.type, send.bytes);
 		message.whole = true;
 		if (copy != null) {
@@ -169,7 +168,7 @@ final class MessageProtocol implements FrameReader.Handler {
 	}
 
 	private void receive(MessageOperation receive) {
-		UnexpectedMessage message = this.matching.messageFor(receive);
+		IncomingMessage message = this.matching.messageFor(receive);
 		if (message == null) {
 			this.matching.add(receive);
 			return;
@@ -189,12 +188,11 @@ final class MessageProtocol implements FrameReader.Handler {
 	/**
 	 * Delivers a message to the receive that matches it, or queues it if there is none.
 	 */
-	private void match(@Nullable MessageOperation receive, UnexpectedMessage message) {
+	private void match(@Nullable MessageOperation receive, IncomingMessage message) {
 		if (receive == null) {
 			addUnexpected(message);
-			return;
 		}
-		if (message.announced) {
+		else if (message.announced) {
 			answer(receive, message);
 		}
 		else if (message.whole) {
@@ -202,13 +200,11 @@ final class MessageProtocol implements FrameReader.Handler {
 		}
 		else {
 			message.claimant = receive;
-			return;
 		}
-		release(message);
 	}
 
 	/** Takes the buffer of a message back, and its credit. */
-	private void release(UnexpectedMessage message) {
+	private void release(IncomingMessage message) {
 		boolean eager = message.eager;
 		this.pool.giveBack(message);
 		if (eager) {
@@ -278,17 +274,18 @@ final class MessageProtocol implements FrameReader.Handler {
 		enlargeCredit(peer);
 		peer.credit.arrived(bytes);
 		MessageOperation receive = this.matching.take(Kind.RECEIVE, peer.peer, tag);
-		if (receive != null && receive.fits(type, bytes)) {
-			receive.matched(peer.peer, tag, bytes);
-			reader.expect(receive.address, bytes, receive, null);
-			consumed(peer, bytes);
-			return;
-		}
-		UnexpectedMessage message = this.pool.take(bytes);
+		boolean direct = receive != null && receive.fits(type, bytes);
+		IncomingMessage message = this.pool.take(direct ? 0 : bytes);
 		message.set(peer.peer, tag, type, bytes);
-		message.eager = true;
-		match(receive, message);
-		reader.expect(message.address(), bytes, null, message);
+		if (receive != null && direct) {
+			message.receiveInto(receive);
+			consumed(peer, bytes);
+		}
+		else {
+			message.eager = true;
+			match(receive, message);
+		}
+		reader.expect(message);
 	}
 
 	private void announced(PeerChannel peer, DataType type, long frame) {
@@ -296,31 +293,29 @@ final class MessageProtocol implements FrameReader.Handler {
 		int tag = Frame.tag(frame);
 		enlargeCredit(peer);
 		MessageOperation receive = this.matching.take(Kind.RECEIVE, peer.peer, tag);
-		UnexpectedMessage buffer = (receive == null && bytes <= MessageOperation.EAGER_BYTES)
+		IncomingMessage buffer = (receive == null && bytes <= MessageOperation.EAGER_BYTES)
 				? this.pool.takeUnexpected(bytes) : null;
-		UnexpectedMessage message = (buffer != null) ? buffer : this.pool.take(0);
+		IncomingMessage message = (buffer != null) ? buffer : this.pool.take(0);
 		message.set(peer.peer, tag, type, bytes);
 		message.announced = (buffer == null);
 		message.id = Frame.id(frame);
 		message.reference = Frame.reference(frame);
 		match(receive, message);
 		if (buffer != null) {
-			peer.pull(buffer);
-			peer.post(Frame.CTS, buffer.id);
+			peer.await(buffer, Frame.CTS);
 		}
 	}
 
-	private void answer(MessageOperation receive, UnexpectedMessage message) {
+	private void answer(MessageOperation receive, IncomingMessage message) {
 		PeerChannel peer = this.channels.channel(message.source);
-		receive.matched(message.source, message.tag, message.bytes);
 		if (!receive.fits(message.type, message.bytes)) {
-			receive.failure = misfit(receive, message.type);
 			peer.post(Frame.NACK, message.id);
-			this.completed.accept(receive);
+			complete(receive, message);
+			return;
 		}
-		else if (message.reference == 0 || receive.heap != null || !peer.read(receive, message.id, message.reference)) {
-			peer.await(receive, message.id);
-			peer.post(Frame.CTS, message.id);
+		message.receiveInto(receive);
+		if (message.reference == 0 || receive.heap != null || !peer.read(message)) {
+			peer.await(message, Frame.CTS);
 		}
 	}
 
@@ -340,9 +335,9 @@ final class MessageProtocol implements FrameReader.Handler {
 	}
 
 	private void confirmed(PeerChannel peer, long id) throws IOException {
-		MessageOperation receive = known(peer.awaited(id), id);
-		requireAnnounced(receive.readBytes, receive.foundBytes);
-		this.completed.accept(receive);
+		IncomingMessage message = known(peer.awaited(id), id);
+		requireAnnounced(message.readBytes, message.bytes);
+		body(message);
 	}
 
 	/** The receiver has matched an announced send. */
@@ -355,7 +350,7 @@ final class MessageProtocol implements FrameReader.Handler {
 	}
 
 	private void cancel(PeerChannel peer, long id) {
-		UnexpectedMessage message = this.matching.removeAnnounced(peer.peer, id);
+		IncomingMessage message = this.matching.removeAnnounced(peer.peer, id);
 		if (message != null) {
 			release(message);
 			peer.post(Frame.CANCELLED, id);
@@ -373,15 +368,9 @@ final class MessageProtocol implements FrameReader.Handler {
 	}
 
 	private static void data(FrameReader reader, PeerChannel peer, long bytes, long id) throws IOException {
-		MessageOperation receive = peer.awaited(id);
-		if (receive != null) {
-			requireAnnounced(bytes, receive.foundBytes);
-			reader.expect(receive.address, bytes, receive, null);
-			return;
-		}
-		UnexpectedMessage message = known(peer.pulled(id), id);
+		IncomingMessage message = known(peer.awaited(id), id);
 		requireAnnounced(bytes, message.bytes);
-		reader.expect(message.address(), bytes, null, message);
+		reader.expect(message);
 	}
 
 	private static void requireAnnounced(long bytes, long announced) throws IOException {
@@ -391,20 +380,15 @@ final class MessageProtocol implements FrameReader.Handler {
 	}
 
 	@Override
-	public void body(@Nullable MessageOperation receive, @Nullable UnexpectedMessage message) {
-		if (receive != null) {
-			this.completed.accept(receive);
-		}
-		if (message != null) {
-			message.whole = true;
-			if (message.claimant != null) {
-				match(message.claimant, message);
-			}
+	public void body(IncomingMessage message) {
+		message.whole = true;
+		if (message.claimant != null) {
+			complete(message.claimant, message);
 		}
 	}
 
 	/** Queues a message without a receive, and ends the probes that wait for it. */
-	private void addUnexpected(UnexpectedMessage message) {
+	private void addUnexpected(IncomingMessage message) {
 		this.matching.add(message);
 		MessageOperation probe = this.matching.take(Kind.PROBE, message.source, message.tag);
 		while (probe != null) {
@@ -413,17 +397,29 @@ final class MessageProtocol implements FrameReader.Handler {
 		}
 	}
 
-	private void completeProbe(MessageOperation probe, UnexpectedMessage message) {
+	private void completeProbe(MessageOperation probe, IncomingMessage message) {
 		probe.type = message.type;
 		probe.matched(message.source, message.tag, message.bytes);
 		this.completed.accept(probe);
 	}
 
-	private void complete(MessageOperation receive, UnexpectedMessage message) {
+	private void complete(MessageOperation receive, IncomingMessage message) {
+		MessageOperation own = message.own;
+		if (!message.direct) {
+			deliver(receive, message);
+		}
+		this.completed.accept(receive);
+		if (own != null) {
+			this.completed.accept(own);
+		}
+		release(message);
+	}
+
+	private void deliver(MessageOperation receive, IncomingMessage message) {
 		MessageOperation own = message.own;
 		receive.matched(message.source, message.tag, message.bytes);
 		if (!receive.fits(message.type, message.bytes)) {
-			receive.failure = misfit(receive, message.type);
+			receive.failure = this.failures.misfit(receive, message.type);
 		}
 		else if (own != null) {
 			HeapTransfer.copy(own.heap, own.address, receive.heap, receive.address, own.bytes);
@@ -431,24 +427,6 @@ final class MessageProtocol implements FrameReader.Handler {
 		else {
 			HeapTransfer.copy(null, message.address(), receive.heap, receive.address, message.bytes);
 		}
-		this.completed.accept(receive);
-		if (own != null) {
-			this.completed.accept(own);
-		}
-	}
-
-	private RuntimeException misfit(MessageOperation receive, DataType type) {
-		int source = receive.source;
-		int tag = receive.foundTag;
-		long bytes = receive.foundBytes;
-		if (receive.bufferClosed()) {
-			return new IllegalStateException("the buffer was closed before a message from rank " + source + " with tag "
-					+ tag + " (" + bytes + " bytes of " + type + ") arrived, which is dropped: keep the "
-					+ "arena open until the call returns or its future is done");
-		}
-		return new MessageMismatchException(source, tag, type, bytes,
-				new MessageMismatchException.Receive(this.identity.worldRank(), this.identity.jobSize(),
-						this.identity.name(), this.identity.members().get(source), receive.type, receive.bytes));
 	}
 
 	/** Forgets all receives and messages. */

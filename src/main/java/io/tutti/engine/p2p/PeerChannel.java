@@ -53,17 +53,14 @@ final class PeerChannel {
 	/** Sends that wait for CTS or NACK. */
 	private final List<SendDescriptor> announced = new ArrayList<>();
 
-	/** Receives that have sent CTS and wait for the data. */
-	private final List<MessageOperation> awaiting = new ArrayList<>();
+	/** Messages that this rank has answered by CTS or READ. */
+	private final List<IncomingMessage> awaiting = new ArrayList<>();
 
-	/** Receives that are being read out of the peer's memory. */
-	private final List<MessageOperation> reading = new ArrayList<>();
+	/** Messages that are being read out of the peer's memory. */
+	private final List<IncomingMessage> reading = new ArrayList<>();
 
 	/** Reaches the peer's memory; {@code null} if it cannot be read. */
 	private @Nullable ByteStream memory;
-
-	/** Small unexpected messages that have sent CTS and wait for the data. */
-	private final List<UnexpectedMessage> pulled = new ArrayList<>();
 
 	PeerChannel(int peer, PeerChannels channels, BufferPool pool) {
 		this.peer = peer;
@@ -116,7 +113,10 @@ final class PeerChannel {
 		if (operation.sends()) {
 			return this.queue.movedBytes(operation);
 		}
-		long moved = this.reading.contains(operation) ? operation.readBytes : 0;
+		long moved = 0;
+		for (int i = 0; i < this.reading.size(); i++) {
+			moved += (this.reading.get(i).claimant == operation) ? this.reading.get(i).readBytes : 0;
+		}
 		for (int i = 0; i < this.readers.size(); i++) {
 			moved += this.readers.get(i).movedBytes(operation);
 		}
@@ -169,7 +169,7 @@ final class PeerChannel {
 
 	/** Takes a descriptor back and completes its operation, if any. */
 	void release(SendDescriptor descriptor) {
-		UnexpectedMessage copy = descriptor.copy;
+		IncomingMessage copy = descriptor.copy;
 		if (copy != null) {
 			this.pool.giveBack(copy);
 			this.keptBytes -= BufferPool.chargeOf(descriptor.bytes);
@@ -190,7 +190,7 @@ final class PeerChannel {
 			}
 			catch (IOException ex) {
 				FrameReader ended = this.readers.remove(i);
-				lose(loss(ended.operation, "its connection for messages ended (" + ex.getMessage() + ")"));
+				lose(loss(ended.receiver(), "its connection for messages ended (" + ex.getMessage() + ")"));
 			}
 		}
 		return moved;
@@ -207,38 +207,36 @@ final class PeerChannel {
 	}
 
 	/**
-	 * Copies the next bytes of the first announced message that is read out of the peer's
-	 * memory. Once all are copied, or no further byte can be, its receive waits for what
-	 * the peer sends.
+	 * Copies the next bytes of the first message that is read out of the peer's memory.
+	 * Once all are copied, or no further byte can be, it waits for what the peer sends.
 	 * @return whether there was one
 	 */
 	private boolean read() {
-		if (this.reading.isEmpty()) {
+		IncomingMessage message = this.reading.isEmpty() ? null : this.reading.getFirst();
+		MessageOperation receive = (message != null) ? message.claimant : null;
+		if (message == null || receive == null) {
 			return false;
 		}
-		MessageOperation receive = this.reading.getFirst();
 		if (receive.bufferClosed()) {
 			loseBuffer(receive);
 			return true;
 		}
-		long bytes = Math.min(receive.foundBytes - receive.readBytes, SendQueue.ROUND_BYTES);
-		boolean read = copyFromPeer(receive, bytes);
-		receive.readBytes = read ? receive.readBytes + bytes : 0;
-		if (!read || receive.readBytes == receive.foundBytes) {
-			this.reading.removeFirst();
-			this.awaiting.add(receive);
-			post(read ? Frame.READ : Frame.CTS, receive.id);
+		long bytes = Math.min(message.bytes - message.readBytes, SendQueue.ROUND_BYTES);
+		boolean read = copyFromPeer(message.reference + message.readBytes, receive.address + message.readBytes, bytes);
+		message.readBytes = read ? message.readBytes + bytes : 0;
+		if (!read || message.readBytes == message.bytes) {
+			await(this.reading.removeFirst(), read ? Frame.READ : Frame.CTS);
 		}
 		return true;
 	}
 
-	private boolean copyFromPeer(MessageOperation receive, long bytes) {
+	private boolean copyFromPeer(long reference, long address, long bytes) {
 		ByteStream reader = this.memory;
 		if (reader == null) {
 			return false;
 		}
 		try {
-			reader.copyFromPeer(receive.reference + receive.readBytes, receive.address + receive.readBytes, bytes);
+			reader.copyFromPeer(reference, address, bytes);
 			return true;
 		}
 		catch (IOException ex) {
@@ -311,41 +309,23 @@ final class PeerChannel {
 		return -1;
 	}
 
-	/** A receive waits for the data that the peer announced under a number. */
-	void await(MessageOperation receive, long id) {
-		receive.id = id;
-		this.awaiting.add(receive);
+	/** Answers the announcement of a message, and waits for what the peer sends then. */
+	void await(IncomingMessage message, int answer) {
+		this.awaiting.add(message);
+		post(answer, message.id);
 	}
 
-	/** Removes the receive that waits for the data announced under a number. */
-	@Nullable MessageOperation awaited(long id) {
-		return remove(this.awaiting, (receive) -> receive.id, id);
+	/** Removes the message that waits under the number of its announcement. */
+	@Nullable IncomingMessage awaited(long id) {
+		return remove(this.awaiting, (message) -> message.id, id);
 	}
 
 	/**
-	 * A receive reads the message that the peer announced under a number.
+	 * Reads a message out of the peer's memory into the buffer of its receive.
 	 * @return {@code false} if the peer's memory cannot be read
 	 */
-	boolean read(MessageOperation receive, long id, long reference) {
-		if (this.memory == null) {
-			return false;
-		}
-		receive.id = id;
-		receive.reference = reference;
-		receive.readBytes = 0;
-		return this.reading.add(receive);
-	}
-
-	/** An unexpected message waits for the data that the peer announced. */
-	void pull(UnexpectedMessage message) {
-		this.pulled.add(message);
-	}
-
-	/**
-	 * Removes the unexpected message that waits for the data announced under a number.
-	 */
-	@Nullable UnexpectedMessage pulled(long id) {
-		return remove(this.pulled, (message) -> message.id, id);
+	boolean read(IncomingMessage message) {
+		return this.memory != null && this.reading.add(message);
 	}
 
 	private static <T> @Nullable T remove(List<T> transfers, ToLongFunction<T> idOf, long id) {

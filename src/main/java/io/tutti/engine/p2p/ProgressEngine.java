@@ -75,10 +75,10 @@ final class ProgressEngine {
 			UnexpectedMessageBudget unexpected) {
 		this.group = identity.name();
 		this.connections = connections;
+		this.failures = new MessageFailures(identity, latch, this);
 		this.pool = new BufferPool(unexpected);
 		this.channels = new PeerChannels(identity.worldSize(), connections, this.pool, this::complete);
-		this.protocol = new MessageProtocol(identity, this.pool, this.channels, this::complete);
-		this.failures = new MessageFailures(identity, latch, this);
+		this.protocol = new MessageProtocol(identity, this.failures, this.pool, this.channels, this::complete);
 	}
 
 	/** Checks and failures of messages. */

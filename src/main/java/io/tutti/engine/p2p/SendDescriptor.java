@@ -35,7 +35,7 @@ final class SendDescriptor {
 	@Nullable MessageOperation operation;
 
 	/** Holds the bytes once the caller has returned. */
-	@Nullable UnexpectedMessage copy;
+	@Nullable IncomingMessage copy;
 
 	@Nullable SendDescriptor next;
 

@@ -42,7 +42,7 @@ final class SendQueue {
 	private boolean inBody;
 
 	/** Staging buffer of a send from the heap. */
-	private @Nullable UnexpectedMessage staging;
+	private @Nullable IncomingMessage staging;
 
 	/** The descriptor that is being sent, once its frame is written. */
 	private @Nullable SendDescriptor current;
@@ -156,7 +156,7 @@ final class SendQueue {
 			descriptor.left = 0;
 		}
 		else {
-			UnexpectedMessage buffer = this.staging;
+			IncomingMessage buffer = this.staging;
 			if (buffer == null) {
 				buffer = this.pool.take(Math.min(bytes, BufferPool.LARGEST_BYTES));
 				this.staging = buffer;
@@ -179,7 +179,7 @@ final class SendQueue {
 	}
 
 	private void giveBackStaging() {
-		UnexpectedMessage buffer = this.staging;
+		IncomingMessage buffer = this.staging;
 		if (buffer != null) {
 			this.staging = null;
 			this.pool.giveBack(buffer);
@@ -187,7 +187,7 @@ final class SendQueue {
 	}
 
 	/** Copies the rest of a descriptor's bytes, so that its caller can return. */
-	void keep(SendDescriptor descriptor, UnexpectedMessage copy) {
+	void keep(SendDescriptor descriptor, IncomingMessage copy) {
 		long bytes = 0;
 		if (descriptor == this.current && this.inBody) {
 			bytes = this.end - this.start;

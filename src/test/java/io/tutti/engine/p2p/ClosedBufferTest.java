@@ -8,7 +8,6 @@ import java.time.Duration;
 import io.tutti.DataType;
 import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.ByteStream;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -99,11 +98,14 @@ class ClosedBufferTest {
 		FrameReader.Handler handler = new FrameReader.Handler() {
 			@Override
 			public void frame(FrameReader from, long frame) {
-				from.expect(receive.address, BYTES, receive, null);
+				IncomingMessage message = new IncomingMessage(0);
+				message.set(1, 5, DataType.INT8, BYTES);
+				message.receiveInto(receive);
+				from.expect(message);
 			}
 
 			@Override
-			public void body(@Nullable MessageOperation operation, @Nullable UnexpectedMessage message) {
+			public void body(IncomingMessage message) {
 			}
 		};
 		reader.pump(handler);

@@ -5,9 +5,9 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
+import io.tutti.DataType;
 import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.ByteStream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Any input is read as frames, each with no more bytes than an eager message may have, or
@@ -16,15 +16,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MessageFramesReading {
 
-	private static final MemorySegment ROOM = Arena.global().allocate(MessageOperation.EAGER_BYTES, 64);
-
 	private MessageFramesReading() {
 	}
 
 	/** Reads an input; throws where the contract is violated. */
 	public static void read(byte[] input) {
 		FrameReader reader = new FrameReader(1, new Pieces(input), new HeapTransfer());
-		Frames frames = new Frames();
+		Frames frames = new Frames(new IncomingMessage(MessageOperation.EAGER_BYTES));
 		try {
 			while (reader.pump(frames)) {
 				// The next frame is read.
@@ -35,7 +33,7 @@ public final class MessageFramesReading {
 		}
 	}
 
-	private record Frames() implements FrameReader.Handler {
+	private record Frames(IncomingMessage message) implements FrameReader.Handler {
 
 		@Override
 		public void frame(FrameReader reader, long frame) throws IOException {
@@ -47,10 +45,11 @@ public final class MessageFramesReading {
 						+ ", credit " + Frame.credit(frame));
 			}
 			if (kind == Frame.EAGER) {
-				if (bytes > ROOM.byteSize()) {
+				if (bytes > this.message.capacity()) {
 					throw new AssertionError("an eager message has " + bytes + " bytes");
 				}
-				reader.expect(ROOM.address(), bytes, null, null);
+				this.message.set(1, Frame.tag(frame), DataType.INT8, bytes);
+				reader.expect(this.message);
 			}
 			else if (kind == Frame.DATA) {
 				throw new IOException("no data was announced");
@@ -58,7 +57,7 @@ public final class MessageFramesReading {
 		}
 
 		@Override
-		public void body(@Nullable MessageOperation operation, @Nullable UnexpectedMessage message) {
+		public void body(IncomingMessage arrived) {
 		}
 
 	}

@@ -7,12 +7,13 @@ import io.tutti.DataType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pooled buffer: of a message whose receive is not posted yet, of a small send whose
- * caller has returned, or of bytes on their way from the heap.
+ * A message that arrives, from its frame until it is received. Pooled by the size of its
+ * buffer, which has no bytes where the message goes straight to its receive or stays with
+ * its sender. The buffer alone also serves small sends whose callers have returned, and
+ * bytes on their way from the heap.
  */
-final class UnexpectedMessage {
+final class IncomingMessage {
 
-	/** Empty where the sender still has the bytes. */
 	private final MemorySegment memory;
 
 	int source;
@@ -29,16 +30,23 @@ final class UnexpectedMessage {
 	/** Whether it is charged to the sender's window of eager messages. */
 	boolean eager;
 
+	/** Number of the transfer between two ranks in the rendezvous protocol. */
 	long id;
 
 	/** Refers to an announced message in its sender's memory; 0 if it cannot be read. */
 	long reference;
 
+	/** Bytes that were read there. */
+	long readBytes;
+
 	/** Whether all bytes have arrived. */
 	boolean whole;
 
-	/** The receive that waits for the rest of the bytes. */
+	/** The receive that waits for the bytes. */
 	@Nullable MessageOperation claimant;
+
+	/** Whether they go to its buffer. */
+	boolean direct;
 
 	/** The send to this rank itself whose bytes were not copied. */
 	@Nullable MessageOperation own;
@@ -46,11 +54,11 @@ final class UnexpectedMessage {
 	/** Whether it is charged to the budget for unexpected messages. */
 	boolean charged;
 
-	@Nullable UnexpectedMessage previous;
+	@Nullable IncomingMessage previous;
 
-	@Nullable UnexpectedMessage next;
+	@Nullable IncomingMessage next;
 
-	UnexpectedMessage(long capacity) {
+	IncomingMessage(long capacity) {
 		this.memory = (capacity > 0) ? Arena.ofAuto().allocate(capacity, 64) : MemorySegment.NULL;
 	}
 
@@ -61,7 +69,21 @@ final class UnexpectedMessage {
 		this.bytes = bytes;
 		this.announced = false;
 		this.eager = false;
+		this.readBytes = 0;
 		this.whole = false;
+		this.direct = false;
+	}
+
+	/** Lets the bytes go to the buffer of a receive. */
+	void receiveInto(MessageOperation receive) {
+		receive.matched(this.source, this.tag, this.bytes);
+		this.claimant = receive;
+		this.direct = true;
+	}
+
+	/** The receive to whose buffer the bytes go; {@code null} if they are buffered. */
+	@Nullable MessageOperation receiver() {
+		return this.direct ? this.claimant : null;
 	}
 
 	long capacity() {
