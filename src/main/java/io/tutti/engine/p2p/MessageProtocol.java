@@ -56,14 +56,7 @@ final class MessageProtocol implements FrameReader.Handler {
 	/** Starts an operation. */
 	void start(MessageOperation operation) {
 		switch (operation.kind) {
-			case SEND -> {
-				if (operation.peer == this.rank) {
-					sendToItself(operation);
-				}
-				else {
-					send(operation);
-				}
-			}
+			case SEND -> send(operation);
 			case RECEIVE -> receive(operation);
 			case PROBE -> probe(operation);
 		}
@@ -78,21 +71,16 @@ final class MessageProtocol implements FrameReader.Handler {
 		if (operation.sends() && operation.peer != this.rank) {
 			return cancelSend(operation, why);
 		}
-		boolean unmatched = operation.sends() ? removeOwn(operation) : this.matching.remove(operation);
+		IncomingMessage own = operation.sends() ? this.matching.removeOwn(operation) : null;
+		if (own != null) {
+			release(own);
+		}
+		boolean unmatched = own != null || this.matching.remove(operation);
 		if (unmatched) {
 			operation.withdraw(why);
 			this.completed.accept(operation);
 		}
 		return unmatched;
-	}
-
-	private boolean removeOwn(MessageOperation send) {
-		IncomingMessage message = this.matching.removeOwn(send);
-		if (message == null) {
-			return false;
-		}
-		release(message);
-		return true;
 	}
 
 	private boolean cancelSend(MessageOperation send, RuntimeException why) {
@@ -125,6 +113,10 @@ final class MessageProtocol implements FrameReader.Handler {
 	}
 
 	private void send(MessageOperation send) {
+		if (send.peer == this.rank) {
+			sendToItself(send);
+			return;
+		}
 		PeerChannel peer = this.channels.channel(send.peer);
 		boolean small = send.bytes <= MessageOperation.EAGER_BYTES;
 		boolean eager = small && takeCredit(peer, send.bytes);
