@@ -18,7 +18,7 @@ final class BufferPool {
 	/** Minimum charge per message, for its object. */
 	private static final int LEAST_BYTES = 256;
 
-	/** Most bytes of unused buffers. */
+	/** Most bytes of unused buffers, except for one of each size. */
 	private static final long MAX_IDLE_BYTES = 8 << 20;
 
 	/** Chains of unused buffers; the first is of those without bytes. */
@@ -85,9 +85,9 @@ final class BufferPool {
 		}
 		buffer.claimant = null;
 		buffer.own = null;
-		if (this.idleBytes + buffer.capacity() <= MAX_IDLE_BYTES) {
+		int sizeClass = classOf(buffer.capacity());
+		if (this.free[sizeClass] == null || this.idleBytes + buffer.capacity() <= MAX_IDLE_BYTES) {
 			this.idleBytes += buffer.capacity();
-			int sizeClass = classOf(buffer.capacity());
 			buffer.next = this.free[sizeClass];
 			this.free[sizeClass] = buffer;
 		}

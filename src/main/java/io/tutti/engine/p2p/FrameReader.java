@@ -32,7 +32,7 @@ final class FrameReader {
 
 	private final ByteStream stream;
 
-	private final HeapTransfer heapTransfer;
+	private final BufferPool pool;
 
 	private final int capacity;
 
@@ -53,12 +53,12 @@ final class FrameReader {
 	private long left;
 
 	/**
-	 * @param heapTransfer reads into heap buffers
+	 * @param pool holds staging buffers
 	 */
-	FrameReader(int peer, ByteStream stream, HeapTransfer heapTransfer) {
+	FrameReader(int peer, ByteStream stream, BufferPool pool) {
 		this.peer = peer;
 		this.stream = stream;
-		this.heapTransfer = heapTransfer;
+		this.pool = pool;
 		this.capacity = Frame.BYTES + Math.min(stream.smallBytes(), SendQueue.SMALL_BYTES);
 		this.memory = Arena.ofAuto().allocate(this.capacity, 64);
 		this.in = this.memory.address();
@@ -134,11 +134,18 @@ final class FrameReader {
 			this.start += (int) got;
 		}
 		else if (got > 0) {
-			got = (heap != null) ? this.heapTransfer.read(this.stream, heap, this.target, got)
-					: this.stream.read(this.target, got);
+			got = (heap != null) ? readToHeap(heap, got) : this.stream.read(this.target, got);
 		}
 		this.target += got;
 		this.left -= got;
+		return got;
+	}
+
+	private long readToHeap(MemorySegment heap, long most) throws IOException {
+		IncomingMessage staging = this.pool.take(Math.min(most, BufferPool.LARGEST_BYTES));
+		long got = this.stream.read(staging.address(), Math.min(most, staging.capacity()));
+		HeapTransfer.copy(null, staging.address(), heap, this.target, got);
+		this.pool.giveBack(staging);
 		return got;
 	}
 

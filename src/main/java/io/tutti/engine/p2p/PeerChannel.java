@@ -70,8 +70,8 @@ final class PeerChannel {
 	}
 
 	/** Uses a new connection, to send if it is the first. */
-	void arrived(ByteStream stream, HeapTransfer heapTransfer) {
-		this.readers.add(new FrameReader(this.peer, stream, heapTransfer));
+	void arrived(ByteStream stream) {
+		this.readers.add(new FrameReader(this.peer, stream, this.pool));
 		if (!this.queue.connected()) {
 			this.queue.connect(stream);
 			this.memory = stream;

@@ -26,8 +26,6 @@ final class PeerChannels implements Connections.Handler {
 
 	private final List<PeerChannel> used = new ArrayList<>();
 
-	private final HeapTransfer heapTransfer = new HeapTransfer();
-
 	private @Nullable SendDescriptor spare;
 
 	/** Descriptors that are queued, and small sends that have returned before. */
@@ -115,7 +113,7 @@ final class PeerChannels implements Connections.Handler {
 
 	@Override
 	public void arrived(int peer, ByteStream stream, boolean dialed) {
-		channel(peer).arrived(stream, this.heapTransfer);
+		channel(peer).arrived(stream);
 	}
 
 	@Override

@@ -57,6 +57,8 @@ class ClosedBufferTest {
 
 	private final StuckStream stream = new StuckStream();
 
+	private final BufferPool pool = new BufferPool(new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT));
+
 	private final Arena arena = Arena.ofShared();
 
 	private MessageOperation operation(MessageOperation.Kind kind) {
@@ -79,7 +81,7 @@ class ClosedBufferTest {
 		descriptor.bytes = BYTES;
 		descriptor.carry(send);
 		SendQueue queue = new SendQueue((sent) -> {
-		}, new BufferPool(new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT)), new EagerCredit());
+		}, this.pool, new EagerCredit());
 		queue.connect(this.stream);
 		queue.add(descriptor);
 		queue.pump();
@@ -94,7 +96,7 @@ class ClosedBufferTest {
 	void noFurtherByteIsReceivedIntoIt() throws IOException {
 		MessageOperation receive = operation(MessageOperation.Kind.RECEIVE);
 		Frame.write(this.stream.frame.address(), Frame.DATA, DataType.INT8.ordinal(), BYTES, 5, 0, 0, 0);
-		FrameReader reader = new FrameReader(1, this.stream, new HeapTransfer());
+		FrameReader reader = new FrameReader(1, this.stream, this.pool);
 		FrameReader.Handler handler = new FrameReader.Handler() {
 			@Override
 			public void frame(FrameReader from, long frame) {

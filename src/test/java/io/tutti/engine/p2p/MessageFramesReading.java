@@ -21,7 +21,8 @@ public final class MessageFramesReading {
 
 	/** Reads an input; throws where the contract is violated. */
 	public static void read(byte[] input) {
-		FrameReader reader = new FrameReader(1, new Pieces(input), new HeapTransfer());
+		FrameReader reader = new FrameReader(1, new Pieces(input),
+				new BufferPool(new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT)));
 		Frames frames = new Frames(new IncomingMessage(MessageOperation.EAGER_BYTES));
 		try {
 			while (reader.pump(frames)) {
