@@ -40,10 +40,10 @@ final class BufferPool {
 		int sizeClass = classOf(bytes);
 		IncomingMessage buffer = this.free[sizeClass];
 		if (buffer == null) {
-			return new IncomingMessage((bytes > 0) ? chargeOf(bytes) : 0);
+			return new IncomingMessage((bytes > 0) ? chargeOf(bytes) : 0, true);
 		}
 		this.free[sizeClass] = buffer.next;
-		this.idleBytes -= buffer.capacity();
+		this.idleBytes -= buffer.capacity;
 		buffer.next = null;
 		return buffer;
 	}
@@ -78,16 +78,23 @@ final class BufferPool {
 		return (bytes <= LEAST_BYTES) ? LEAST_BYTES : Long.highestOneBit(bytes - 1) << 1;
 	}
 
+	/** Takes a buffer back, once nothing refers to it. */
 	void giveBack(IncomingMessage buffer) {
 		if (buffer.charged) {
 			buffer.charged = false;
-			release(chargeOf(buffer.capacity()));
+			release(chargeOf(buffer.capacity));
 		}
 		buffer.claimant = null;
 		buffer.own = null;
-		int sizeClass = classOf(buffer.capacity());
-		if (this.free[sizeClass] == null || this.idleBytes + buffer.capacity() <= MAX_IDLE_BYTES) {
-			this.idleBytes += buffer.capacity();
+		if (buffer.pooled) {
+			addFree(buffer);
+		}
+	}
+
+	private void addFree(IncomingMessage buffer) {
+		int sizeClass = classOf(buffer.capacity);
+		if (this.free[sizeClass] == null || this.idleBytes + buffer.capacity <= MAX_IDLE_BYTES) {
+			this.idleBytes += buffer.capacity;
 			buffer.next = this.free[sizeClass];
 			this.free[sizeClass] = buffer;
 		}

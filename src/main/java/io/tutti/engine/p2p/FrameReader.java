@@ -44,6 +44,9 @@ final class FrameReader {
 
 	private int end;
 
+	/** For an eager message that goes straight to its receive: one at a time does. */
+	final IncomingMessage direct = new IncomingMessage(0, false);
+
 	/** The message whose bytes follow, if any. */
 	private @Nullable IncomingMessage message;
 
@@ -83,7 +86,7 @@ final class FrameReader {
 	void expect(IncomingMessage message) {
 		MessageOperation receive = message.receiver();
 		this.message = message;
-		this.target = (receive != null) ? receive.address : message.address();
+		this.target = (receive != null) ? receive.address : message.address;
 		this.left = message.bytes;
 	}
 
@@ -143,8 +146,8 @@ final class FrameReader {
 
 	private long readToHeap(MemorySegment heap, long most) throws IOException {
 		IncomingMessage staging = this.pool.take(Math.min(most, BufferPool.LARGEST_BYTES));
-		long got = this.stream.read(staging.address(), Math.min(most, staging.capacity()));
-		HeapTransfer.copy(null, staging.address(), heap, this.target, got);
+		long got = this.stream.read(staging.address, Math.min(most, staging.capacity));
+		HeapTransfer.copy(null, staging.address, heap, this.target, got);
 		this.pool.giveBack(staging);
 		return got;
 	}

@@ -16,6 +16,15 @@ final class IncomingMessage {
 
 	private final MemorySegment memory;
 
+	/** Whether it returns to the pool; otherwise it stays with its connection. */
+	final boolean pooled;
+
+	/** Size of the buffer in bytes. */
+	final long capacity;
+
+	/** Address of the buffer. */
+	final long address;
+
 	int source;
 
 	int tag;
@@ -58,8 +67,11 @@ final class IncomingMessage {
 
 	@Nullable IncomingMessage next;
 
-	IncomingMessage(long capacity) {
+	IncomingMessage(long capacity, boolean pooled) {
 		this.memory = (capacity > 0) ? Arena.ofAuto().allocate(capacity, 64) : MemorySegment.NULL;
+		this.pooled = pooled;
+		this.capacity = capacity;
+		this.address = this.memory.address();
 	}
 
 	void set(int source, int tag, DataType type, long bytes) {
@@ -84,14 +96,6 @@ final class IncomingMessage {
 	/** The receive to whose buffer the bytes go; {@code null} if they are buffered. */
 	@Nullable MessageOperation receiver() {
 		return this.direct ? this.claimant : null;
-	}
-
-	long capacity() {
-		return this.memory.byteSize();
-	}
-
-	long address() {
-		return this.memory.address();
 	}
 
 }

@@ -150,7 +150,7 @@ final class MessageProtocol implements FrameReader.Handler {
 		message.set(this.rank, send.tag, send.type, send.bytes);
 		message.whole = true;
 		if (copy != null) {
-			HeapTransfer.copy(send.heap, send.address, null, copy.address(), send.bytes);
+			HeapTransfer.copy(send.heap, send.address, null, copy.address, send.bytes);
 			this.completed.accept(send);
 		}
 		else {
@@ -267,7 +267,7 @@ final class MessageProtocol implements FrameReader.Handler {
 		peer.credit.arrived(bytes);
 		MessageOperation receive = this.matching.take(Kind.RECEIVE, peer.peer, tag);
 		boolean direct = receive != null && receive.fits(type, bytes);
-		IncomingMessage message = this.pool.take(direct ? 0 : bytes);
+		IncomingMessage message = direct ? reader.direct : this.pool.take(bytes);
 		message.set(peer.peer, tag, type, bytes);
 		if (receive != null && direct) {
 			message.receiveInto(receive);
@@ -417,7 +417,7 @@ final class MessageProtocol implements FrameReader.Handler {
 			HeapTransfer.copy(own.heap, own.address, receive.heap, receive.address, own.bytes);
 		}
 		else {
-			HeapTransfer.copy(null, message.address(), receive.heap, receive.address, message.bytes);
+			HeapTransfer.copy(null, message.address, receive.heap, receive.address, message.bytes);
 		}
 	}
 

@@ -161,9 +161,9 @@ final class SendQueue {
 				buffer = this.pool.take(Math.min(bytes, BufferPool.LARGEST_BYTES));
 				this.staging = buffer;
 			}
-			bytes = Math.min(bytes, buffer.capacity());
-			descriptor.moveTo(buffer.address(), bytes);
-			this.start = buffer.address();
+			bytes = Math.min(bytes, buffer.capacity);
+			descriptor.moveTo(buffer.address, bytes);
+			this.start = buffer.address;
 		}
 		this.end = this.start + bytes;
 	}
@@ -191,14 +191,14 @@ final class SendQueue {
 		long bytes = 0;
 		if (descriptor == this.current && this.inBody) {
 			bytes = this.end - this.start;
-			NativeMemory.copy(this.start, copy.address(), bytes);
-			this.start = copy.address();
+			NativeMemory.copy(this.start, copy.address, bytes);
+			this.start = copy.address;
 			this.end = this.start + bytes;
 			giveBackStaging();
 		}
-		HeapTransfer.copy(descriptor.heap, descriptor.address, null, copy.address() + bytes, descriptor.left);
+		HeapTransfer.copy(descriptor.heap, descriptor.address, null, copy.address + bytes, descriptor.left);
 		descriptor.heap = null;
-		descriptor.address = copy.address() + bytes;
+		descriptor.address = copy.address + bytes;
 		descriptor.copy = copy;
 	}
 

@@ -100,7 +100,7 @@ class ClosedBufferTest {
 		FrameReader.Handler handler = new FrameReader.Handler() {
 			@Override
 			public void frame(FrameReader from, long frame) {
-				IncomingMessage message = new IncomingMessage(0);
+				IncomingMessage message = from.direct;
 				message.set(1, 5, DataType.INT8, BYTES);
 				message.receiveInto(receive);
 				from.expect(message);

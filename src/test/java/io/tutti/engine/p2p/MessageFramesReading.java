@@ -23,7 +23,7 @@ public final class MessageFramesReading {
 	public static void read(byte[] input) {
 		FrameReader reader = new FrameReader(1, new Pieces(input),
 				new BufferPool(new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT)));
-		Frames frames = new Frames(new IncomingMessage(MessageOperation.EAGER_BYTES));
+		Frames frames = new Frames(new IncomingMessage(MessageOperation.EAGER_BYTES, false));
 		try {
 			while (reader.pump(frames)) {
 				// The next frame is read.
@@ -46,7 +46,7 @@ public final class MessageFramesReading {
 						+ ", credit " + Frame.credit(frame));
 			}
 			if (kind == Frame.EAGER) {
-				if (bytes > this.message.capacity()) {
+				if (bytes > this.message.capacity) {
 					throw new AssertionError("an eager message has " + bytes + " bytes");
 				}
 				this.message.set(1, Frame.tag(frame), DataType.INT8, bytes);
