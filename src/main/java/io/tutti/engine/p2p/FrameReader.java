@@ -145,7 +145,7 @@ final class FrameReader {
 	}
 
 	private long readToHeap(MemorySegment heap, long most) throws IOException {
-		IncomingMessage staging = this.pool.take(Math.min(most, BufferPool.LARGEST_BYTES));
+		IncomingMessage staging = this.pool.take(BufferPool.LARGEST_BYTES);
 		long got = this.stream.read(staging.address, Math.min(most, staging.capacity));
 		HeapTransfer.copy(null, staging.address, heap, this.target, got);
 		this.pool.giveBack(staging);
