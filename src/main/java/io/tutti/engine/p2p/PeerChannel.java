@@ -184,7 +184,8 @@ final class PeerChannel {
 	 */
 	boolean progress(FrameReader.Handler handler) {
 		boolean moved = pump() | read();
-		for (int i = this.readers.size() - 1; i >= 0; i--) {
+		// A message may end all connections.
+		for (int i = this.readers.size() - 1; i >= 0; i = Math.min(i, this.readers.size()) - 1) {
 			try {
 				moved |= this.readers.get(i).pump(handler);
 			}

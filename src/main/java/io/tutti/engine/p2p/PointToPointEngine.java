@@ -189,6 +189,7 @@ public final class PointToPointEngine implements PointToPoint {
 			this.failures.requirePresent(peer);
 		}
 		catch (CollectiveException ex) {
+			this.engine.requireOpen();
 			this.engine.end(ex);
 			throw this.latch.agree(ex);
 		}

@@ -98,10 +98,15 @@ final class ProgressEngine {
 
 	/** Checks that an operation may begin; requires the lock. */
 	void requireUsable() {
+		requireOpen();
+		this.failures.requireWhole();
+	}
+
+	/** Checks that this rank has not closed the group. */
+	void requireOpen() {
 		if (this.closed) {
 			throw new IllegalStateException("group " + this.group + " is closed");
 		}
-		this.failures.requireWhole();
 	}
 
 	/**

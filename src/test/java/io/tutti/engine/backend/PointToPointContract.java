@@ -55,6 +55,30 @@ abstract class PointToPointContract {
 	}
 
 	@Test
+	void aSendInAGroupThatBothRanksHaveClosedIsRefusedAtOnce() throws Exception {
+		try (World world = world(2)) {
+			CountDownLatch closed = new CountDownLatch(2);
+			RankThreads.run(2, LIMIT, (rank) -> {
+				ProcessGroup group = world.group(rank).split(0, rank);
+				group.close();
+				closed.countDown();
+				assertThat(closed.await(LIMIT.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
+				MemorySegment one = MemorySegment.ofArray(new byte[1]);
+				assertThatThrownBy(() -> group.send(one, DataType.INT8, 1 - rank, 0))
+					.isInstanceOf(IllegalStateException.class)
+					.hasMessageContaining("is closed");
+				assertThatThrownBy(() -> group.sendAsync(one, DataType.INT8, 1 - rank, 0))
+					.isInstanceOf(IllegalStateException.class);
+				assertThatThrownBy(() -> group.sendReceive(one, 1 - rank, MemorySegment.ofArray(new byte[1]), 1 - rank,
+						DataType.INT8, 0))
+					.isInstanceOf(IllegalStateException.class);
+				world.group(rank).barrier();
+				return null;
+			});
+		}
+	}
+
+	@Test
 	void aMessageOfAnySizeArrivesUnchanged() throws Exception {
 		try (World world = world(2); Arena arena = Arena.ofShared()) {
 			RankThreads.run(2, LIMIT, (rank) -> {

@@ -6,8 +6,10 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 
 import io.tutti.DataType;
+import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.ByteStream;
+import io.tutti.engine.transport.Connections;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -116,6 +118,57 @@ class ClosedBufferTest {
 			.hasMessageContaining("buffer of a receive from rank 1 with tag 5")
 			.hasMessageContaining("was closed");
 		assertThat(this.stream.moved).isEqualTo(Frame.BYTES + FIRST_BYTES);
+	}
+
+	/** A reader ends all of them while it is one of two. */
+	@Test
+	void theReadingOfASendWhoseBufferWasClosedEndsBothConnections() {
+		PeerChannels channels = new PeerChannels(2, new NoConnections(), this.pool, (operation) -> {
+		});
+		MessageProtocol protocol = new MessageProtocol(GroupIdentity.world(0, 2, 0), null, this.pool, channels,
+				(operation) -> {
+				});
+		StuckStream answering = new StuckStream();
+		answering.allowed = Frame.BYTES;
+		Frame.write(answering.frame.address(), Frame.READ, 0, 0, 0, 0, 0, 0);
+		this.stream.moved = Frame.BYTES;
+		channels.arrived(1, this.stream, true);
+		channels.arrived(1, answering, false);
+		MessageOperation send = operation(MessageOperation.Kind.SEND);
+		protocol.start(send);
+		this.arena.close();
+		channels.progress(1, protocol);
+		assertThat(channels.lost(send)).isNotNull();
+		assertThat(channels.connected(1)).isFalse();
+	}
+
+	private static final class NoConnections implements Connections {
+
+		@Override
+		public void dial(int peer) {
+		}
+
+		@Override
+		public boolean poll(Handler handler) {
+			return false;
+		}
+
+		@Override
+		public void prepareSleep(int awaited) {
+		}
+
+		@Override
+		public void sleep(long maxNanos) {
+		}
+
+		@Override
+		public void wake() {
+		}
+
+		@Override
+		public void close() {
+		}
+
 	}
 
 }

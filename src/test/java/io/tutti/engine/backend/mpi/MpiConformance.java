@@ -90,6 +90,23 @@ final class MpiConformance {
 		float[] numbers = { (this.rank == 0) ? Float.NaN : 1, 2 };
 		this.world.allReduce(numbers, 2, DataType.FLOAT32, ReduceOp.MAX);
 		expect("the maximum of NaN", Float.isNaN(numbers[0]) && numbers[1] == 2);
+		eightBitIntegers();
+	}
+
+	/** Sums wrap around, and unsigned integers are compared as such. */
+	private void eightBitIntegers() {
+		byte[] sum = { 100, -100 };
+		this.world.allReduce(sum, 2, DataType.INT8, ReduceOp.SUM);
+		expect("a signed sum", sum[0] == (byte) (100 * this.size) && sum[1] == (byte) (-100 * this.size));
+		byte[] unsigned = { (byte) 200, (byte) ((this.rank == 0) ? 216 : 102) };
+		byte[] least = unsigned.clone();
+		byte[] most = unsigned.clone();
+		this.world.allReduce(unsigned, 2, DataType.UINT8, ReduceOp.SUM);
+		expect("an unsigned sum", unsigned[0] == (byte) (200 * this.size));
+		this.world.allReduce(least, 2, DataType.UINT8, ReduceOp.MIN);
+		expect("an unsigned minimum", least[1] == (byte) ((this.size > 1) ? 102 : 216));
+		this.world.allReduce(most, 2, DataType.UINT8, ReduceOp.MAX);
+		expect("an unsigned maximum", most[1] == (byte) 216);
 	}
 
 	private void reductions(DataType type, ReduceOp op, int count) {
