@@ -7,8 +7,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Communication failed. One failure breaks the group on every rank, and a broken group is
- * never usable again. {@link #failure()} holds the details as data; code should not parse
- * the message.
+ * never usable again; only a send, receive or probe whose deadline passes before a
+ * message has matched fails alone. {@link #failure()} holds the details as data; code
+ * should not parse the message.
  */
 public abstract sealed class CollectiveException extends RuntimeException implements ExitCode.Source, Failure.Origin
 		permits CollectiveTimeoutException, CollectiveMismatchException, PeerLostException, GroupAbortedException {

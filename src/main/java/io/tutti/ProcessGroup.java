@@ -44,13 +44,15 @@ import org.jspecify.annotations.Nullable;
  * <b>Failures.</b> A bad argument causes an {@link IllegalArgumentException} or a
  * {@link NullPointerException} before any data is sent. A {@link CollectiveException}
  * means that the group is broken on every rank for the same reason; every later call
- * throws it again. A rank whose part of a collective was done before another rank failed
- * has returned with the right result, and its next call throws. Ranks that call different
- * collectives get a {@link CollectiveMismatchException} before they use each other's
- * data. A rank that needs no data, such as the root of a broadcast, may return first and
- * gets it from its next call; end with a {@link #barrier} if the last call has such
- * ranks. A passed deadline breaks the group, as does an interrupt during a wait, whose
- * status stays set. A call on a closed group throws an {@link IllegalStateException}.
+ * throws it again. The exception is a send, receive or probe whose deadline passes before
+ * a message has matched: it fails alone, and the group stays usable. A rank whose part of
+ * a collective was done before another rank failed has returned with the right result,
+ * and its next call throws. Ranks that call different collectives get a
+ * {@link CollectiveMismatchException} before they use each other's data. A rank that
+ * needs no data, such as the root of a broadcast, may return first and gets it from its
+ * next call; end with a {@link #barrier} if the last call has such ranks. Any other
+ * passed deadline breaks the group, as does an interrupt during a wait, whose status
+ * stays set. A call on a closed group throws an {@link IllegalStateException}.
  * {@link ExitCode#of} maps exceptions to exit codes.
  */
 public interface ProcessGroup extends AutoCloseable {
@@ -565,8 +567,7 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #broadcast(MemorySegment, DataType, int)} on several buffers of one type,
 	 * in list order. Small buffers are packed into one call, so that many of them cost as
-	 * much as a large one. The result is bit-identical on all ranks and from run to run,
-	 * but may differ from separate calls in the last bits.
+	 * much as a large one.
 	 * @param buffers any number, each of whole elements and replaced by the root's
 	 * content; the same sizes in the same order on every rank. If some overlap, they must
 	 * overlap in the same way on every rank
@@ -616,8 +617,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * As {@link #allGather(MemorySegment, MemorySegment, DataType)} on arrays of FLOAT32.
 	 * @param send this rank's part: {@code n} elements, the same {@code n} on every rank
 	 * @param receive the parts of all ranks, that of rank {@code r} from element
-	 * {@code r × n}: {@code n × worldSize} elements; {@code send} may be this rank's part
-	 * of it
+	 * {@code r × n}: {@code n × worldSize} elements
 	 */
 	default void allGather(float[] send, float[] receive) {
 		allGather(array("send", send), array("receive", receive), DataType.FLOAT32);
@@ -627,8 +627,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * As {@link #allGather(MemorySegment, MemorySegment, DataType)} on arrays of FLOAT64.
 	 * @param send this rank's part: {@code n} elements, the same {@code n} on every rank
 	 * @param receive the parts of all ranks, that of rank {@code r} from element
-	 * {@code r × n}: {@code n × worldSize} elements; {@code send} may be this rank's part
-	 * of it
+	 * {@code r × n}: {@code n × worldSize} elements
 	 */
 	default void allGather(double[] send, double[] receive) {
 		allGather(array("send", send), array("receive", receive), DataType.FLOAT64);
@@ -638,8 +637,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * As {@link #allGather(MemorySegment, MemorySegment, DataType)} on arrays of INT32.
 	 * @param send this rank's part: {@code n} elements, the same {@code n} on every rank
 	 * @param receive the parts of all ranks, that of rank {@code r} from element
-	 * {@code r × n}: {@code n × worldSize} elements; {@code send} may be this rank's part
-	 * of it
+	 * {@code r × n}: {@code n × worldSize} elements
 	 */
 	default void allGather(int[] send, int[] receive) {
 		allGather(array("send", send), array("receive", receive), DataType.INT32);
@@ -649,8 +647,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * As {@link #allGather(MemorySegment, MemorySegment, DataType)} on arrays of INT64.
 	 * @param send this rank's part: {@code n} elements, the same {@code n} on every rank
 	 * @param receive the parts of all ranks, that of rank {@code r} from element
-	 * {@code r × n}: {@code n × worldSize} elements; {@code send} may be this rank's part
-	 * of it
+	 * {@code r × n}: {@code n × worldSize} elements
 	 */
 	default void allGather(long[] send, long[] receive) {
 		allGather(array("send", send), array("receive", receive), DataType.INT64);
@@ -730,7 +727,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param send this rank's operand, its part for rank {@code r} from element
 	 * {@code r × n}: {@code n × worldSize} elements
 	 * @param receive this rank's part of the reduction: {@code n} elements, the same
-	 * {@code n} on every rank; may be this rank's part of {@code send}
+	 * {@code n} on every rank
 	 * @param op any operator except the bitwise and logical ones; the same on every rank
 	 */
 	default void reduceScatter(float[] send, float[] receive, ReduceOp op) {
@@ -743,7 +740,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param send this rank's operand, its part for rank {@code r} from element
 	 * {@code r × n}: {@code n × worldSize} elements
 	 * @param receive this rank's part of the reduction: {@code n} elements, the same
-	 * {@code n} on every rank; may be this rank's part of {@code send}
+	 * {@code n} on every rank
 	 * @param op any operator except the bitwise and logical ones; the same on every rank
 	 */
 	default void reduceScatter(double[] send, double[] receive, ReduceOp op) {
@@ -756,7 +753,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param send this rank's operand, its part for rank {@code r} from element
 	 * {@code r × n}: {@code n × worldSize} elements
 	 * @param receive this rank's part of the reduction: {@code n} elements, the same
-	 * {@code n} on every rank; may be this rank's part of {@code send}
+	 * {@code n} on every rank
 	 * @param op any operator; the same on every rank
 	 */
 	default void reduceScatter(int[] send, int[] receive, ReduceOp op) {
@@ -769,7 +766,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param send this rank's operand, its part for rank {@code r} from element
 	 * {@code r × n}: {@code n × worldSize} elements
 	 * @param receive this rank's part of the reduction: {@code n} elements, the same
-	 * {@code n} on every rank; may be this rank's part of {@code send}
+	 * {@code n} on every rank
 	 * @param op any operator; the same on every rank
 	 */
 	default void reduceScatter(long[] send, long[] receive, ReduceOp op) {
@@ -1396,13 +1393,14 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * Frees a buffer of {@link #allocate} before the group is closed. Collective: every
-	 * rank frees the buffer that it got from the same call. No call uses it any more.
+	 * rank frees the buffer that it got from the same call. No call uses it any more; a
+	 * message that still does fails.
 	 * @param buffer the whole buffer, as {@code allocate} returned it
 	 * @throws IllegalArgumentException if it is not a buffer of this group, or is freed
 	 * already
-	 * @throws IllegalStateException if a call of this rank still uses it; it is no buffer
-	 * of the group any more, and its memory is released by a later {@code allocate} or
-	 * {@code free}, or when the group is closed
+	 * @throws IllegalStateException if a collective of this rank still uses it; it is no
+	 * buffer of the group any more, and its memory is released by a later
+	 * {@code allocate} or {@code free}, or when the group is closed
 	 */
 	void free(MemorySegment buffer);
 

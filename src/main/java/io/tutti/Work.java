@@ -23,6 +23,8 @@ public interface Work<T extends @Nullable Object> {
 	 * interrupt aborts the group, as it does in a synchronous call.
 	 * @return the result
 	 * @throws CollectiveException if the call failed
+	 * @throws MessageMismatchException if a message does not fit its receive
+	 * @throws java.util.concurrent.CancellationException if the call was withdrawn
 	 */
 	T await();
 
@@ -32,6 +34,8 @@ public interface Work<T extends @Nullable Object> {
 	 * @param limit the longest time to wait
 	 * @return whether the call is done
 	 * @throws CollectiveException if the call has failed
+	 * @throws MessageMismatchException if a message does not fit its receive
+	 * @throws java.util.concurrent.CancellationException if the call was withdrawn
 	 */
 	boolean await(Duration limit);
 
@@ -97,6 +101,8 @@ public interface Work<T extends @Nullable Object> {
 	 * @param works any number of calls
 	 * @throws CollectiveException the failure of the first in iteration order that
 	 * failed, after all have ended
+	 * @throws MessageMismatchException as {@link #await()}
+	 * @throws java.util.concurrent.CancellationException as {@link #await()}
 	 */
 	static void awaitAll(Collection<? extends Work<?>> works) {
 		Throwable failure = null;

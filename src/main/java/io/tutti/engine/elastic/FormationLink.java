@@ -39,32 +39,34 @@ final class FormationLink implements AutoCloseable {
 
 	/**
 	 * Receives a message.
-	 * @param idle called again and again while nothing arrives; it may end the wait
+	 * @param deadline checked again and again until the message is complete; it may end
+	 * the wait
 	 * @throws IOException if the connection ends, fails or carries malformed data
 	 */
-	FormationMessage receive(HandshakeDeadline idle) throws IOException {
-		int length = ByteBuffer.wrap(read(Integer.BYTES, idle)).getInt();
+	FormationMessage receive(HandshakeDeadline deadline) throws IOException {
+		int length = ByteBuffer.wrap(read(Integer.BYTES, deadline)).getInt();
 		if (length < 1 || length > FormationMessage.MAX_FRAME_BYTES) {
 			throw new IOException("a frame must have 1.." + FormationMessage.MAX_FRAME_BYTES + " bytes, got " + length);
 		}
 		try {
-			return FormationMessage.decode(ByteBuffer.wrap(read(length, idle)));
+			return FormationMessage.decode(ByteBuffer.wrap(read(length, deadline)));
 		}
 		catch (MalformedFrameException ex) {
 			throw new IOException(ex);
 		}
 	}
 
-	private byte[] read(int count, HandshakeDeadline idle) throws IOException {
+	private byte[] read(int count, HandshakeDeadline deadline) throws IOException {
 		ByteBuffer bytes = ByteBuffer.allocate(count);
 		while (bytes.hasRemaining()) {
+			deadline.check();
 			try {
 				if (this.socket.read(bytes) < 0) {
 					throw new IOException("the peer closed the connection");
 				}
 			}
 			catch (SocketTimeoutException ex) {
-				idle.check();
+				// Nothing has arrived for a moment.
 			}
 		}
 		return bytes.array();

@@ -4,14 +4,18 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketTimeoutException;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -142,6 +146,26 @@ class FormationEndpointTest {
 			.isInstanceOf(IOException.class)
 			.hasMessageContaining("closed");
 		assertThat(this.member.requests()).isEmpty();
+	}
+
+	@Test
+	void aMessageThatArrivesTooSlowlyMissesItsDeadline() throws Exception {
+		ByteBuffer frame = FormationMessage.encode(messages().getLast());
+		try (ServerSocketChannel server = ServerSocketChannel.open().bind(new InetSocketAddress("127.0.0.1", 0));
+				SocketChannel slow = SocketChannel.open(server.getLocalAddress());
+				FormationLink link = new FormationLink(PeerSocket.plain(server.accept()))) {
+			Thread.ofVirtual().start(new FutureTask<>(() -> {
+				while (frame.remaining() > 1) {
+					slow.write(frame.slice(frame.position(), 1));
+					frame.get();
+					Thread.sleep(30);
+				}
+				return null;
+			}));
+			assertThatThrownBy(() -> link.receive(HandshakeDeadline.within(Duration.ofMillis(100))))
+				.isInstanceOf(SocketTimeoutException.class);
+			assertThat(frame.remaining()).isGreaterThan(1);
+		}
 	}
 
 	@Test
