@@ -22,6 +22,14 @@ record RankExit(int rank, int exitCode) {
 		return this.exitCode > SIGNAL_BASE;
 	}
 
+	/**
+	 * Whether SIGINT or SIGTERM itself ended the rank, as one that was still starting
+	 * when it was asked to stop.
+	 */
+	boolean endedByStopSignal() {
+		return this.exitCode == SIGNAL_BASE + 2 || this.exitCode == SIGNAL_BASE + 15;
+	}
+
 	/** As in {@code rank 1 ended with 137 (SIGKILL)}. */
 	String describe() {
 		return "rank " + this.rank + " ended with " + code();

@@ -158,7 +158,8 @@ final class RankGroup {
 
 	/**
 	 * A rank that ends because another one fails may end before it. Once the launcher has
-	 * sent signals, exits have that cause.
+	 * sent signals, exits have that cause. A rank that was still starting when the others
+	 * stopped had nothing to save.
 	 */
 	private void record(RankExit end) {
 		this.ends.add(end);
@@ -167,7 +168,9 @@ final class RankGroup {
 			case TERMINATING, KILLED, GIVEN_UP -> false;
 		};
 		RankExit known = this.firstFailure;
-		if (end.failed() && (known == null || (byItself && this.command.causes(end, known)))) {
+		boolean savedLater = this.stopped && known != null && known.endedByStopSignal()
+				&& this.command.stoppedOnRequest(end);
+		if (end.failed() && (known == null || savedLater || (byItself && this.command.causes(end, known)))) {
 			this.firstFailure = end;
 		}
 	}

@@ -353,6 +353,21 @@ class LocalLauncherTest {
 		assertThat(lastErrLine()).isEqualTo("tutti launch: stopped on request; every rank ended with 79");
 	}
 
+	/** A rank that starts has no handler of the signal yet. */
+	@Test
+	void aStopWhileARankStartsHasTheExitCodeOfTheOthers() throws Exception {
+		LaunchedCommand command = LaunchedCommand.of(List.of("train"),
+				own("[ $RANK = 1 ] && touch ready-1 && exec sleep 100; "
+						+ "trap 'sleep 0.5; exit 79' TERM; touch ready-$RANK; while :; do sleep 0.05; done"));
+		LocalLauncher launcher = launcher(elastic(command, 2, 1, 0));
+		CompletableFuture<Integer> code = start(launcher);
+		awaitFiles("ready-0", "ready-1");
+		launcher.stop();
+		assertThat(code.get(10, TimeUnit.SECONDS)).isEqualTo(79);
+		assertThat(lastErrLine()).startsWith("tutti launch: stopped on request; the ranks ended with: ")
+			.contains("rank 1 143 (SIGTERM)", "rank 0 79");
+	}
+
 	@Test
 	void aDrainOfOneRankDrainsAnElasticJob() throws Exception {
 		LaunchedCommand command = LaunchedCommand.of(List.of("train"),
