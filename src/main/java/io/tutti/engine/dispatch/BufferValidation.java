@@ -336,8 +336,11 @@ final class BufferValidation {
 		requireDisjoint(send, receive);
 	}
 
-	private long total(String name, long[] counts) {
-		Objects.requireNonNull(counts, () -> name + " must not be null");
+	/** Makes no message beforehand, which would be allocated per call. */
+	private long total(String name, long @Nullable [] counts) {
+		if (counts == null) {
+			throw new NullPointerException(name + " must not be null");
+		}
 		if (counts.length != this.worldSize) {
 			throw new IllegalArgumentException(
 					name + " must be one per rank (" + this.worldSize + "), got " + counts.length);
