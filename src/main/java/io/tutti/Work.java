@@ -2,6 +2,7 @@ package io.tutti;
 
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -78,6 +79,8 @@ public interface Work<T extends @Nullable Object> {
 	 * @throws InterruptedException if the thread is interrupted; the calls continue
 	 */
 	static <W extends Work<?>> @Nullable W awaitAny(Collection<W> works, Duration limit) throws InterruptedException {
+		Objects.requireNonNull(limit, "limit must not be null");
+		requireNoNull(works);
 		if (works.isEmpty()) {
 			throw new IllegalArgumentException("works must be at least one");
 		}
@@ -105,6 +108,7 @@ public interface Work<T extends @Nullable Object> {
 	 * @throws java.util.concurrent.CancellationException as {@link #await()}
 	 */
 	static void awaitAll(Collection<? extends Work<?>> works) {
+		requireNoNull(works);
 		Throwable failure = null;
 		for (Work<?> work : works) {
 			try {
@@ -120,6 +124,11 @@ public interface Work<T extends @Nullable Object> {
 			case null, default -> {
 			}
 		}
+	}
+
+	private static void requireNoNull(Collection<? extends Work<?>> works) {
+		Objects.requireNonNull(works, "works must not be null");
+		works.forEach((work) -> Objects.requireNonNull(work, "a work must not be null"));
 	}
 
 }

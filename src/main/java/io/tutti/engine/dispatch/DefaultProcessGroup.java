@@ -497,7 +497,9 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	@Override
 	public List<Work<Message>> startAll(List<Transfer> transfers) {
-		List<Transfer> all = List.copyOf(Objects.requireNonNull(transfers, "transfers must not be null"));
+		Objects.requireNonNull(transfers, "transfers must not be null");
+		transfers.forEach((transfer) -> Objects.requireNonNull(transfer, "a transfer must not be null"));
+		List<Transfer> all = List.copyOf(transfers);
 		all.forEach(this::requireValid);
 		List<@Nullable Work<Message>> works = new ArrayList<>(Collections.nCopies(all.size(), null));
 		for (Transfer.Direction direction : List.of(Transfer.Direction.RECEIVE, Transfer.Direction.SEND)) {

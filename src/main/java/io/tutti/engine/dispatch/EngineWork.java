@@ -2,6 +2,7 @@ package io.tutti.engine.dispatch;
 
 import java.time.Duration;
 import java.util.Set;
+import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -66,6 +67,7 @@ final class EngineWork<T extends @Nullable Object> implements Work<T> {
 
 	@Override
 	public boolean await(Duration limit) {
+		Objects.requireNonNull(limit, "limit must not be null");
 		try {
 			this.end.get(TimeUnit.NANOSECONDS.convert(limit), TimeUnit.NANOSECONDS);
 			return true;

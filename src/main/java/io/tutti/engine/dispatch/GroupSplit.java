@@ -74,6 +74,7 @@ final class GroupSplit {
 
 	private void requireRanks(List<Integer> ranks) {
 		Objects.requireNonNull(ranks, "ranks must not be null");
+		ranks.forEach((rank) -> Objects.requireNonNull(rank, "a rank must not be null"));
 		if (ranks.isEmpty() || new HashSet<>(ranks).size() < ranks.size()) {
 			throw new IllegalArgumentException("ranks of a group must be at least one, each once, got " + ranks);
 		}

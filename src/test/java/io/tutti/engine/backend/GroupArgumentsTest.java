@@ -6,6 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 
@@ -77,6 +78,11 @@ class GroupArgumentsTest {
 					entry("label must not be null; pass an empty one for none", () -> group.withLabel(null)),
 					entry("ranks must not be null", () -> group.subgroup(null)),
 					entry("transfers must not be null", () -> group.startAll(null)),
+					entry("a transfer must not be null", () -> group.startAll(Collections.singletonList(null))),
+					entry("a rank must not be null", () -> group.subgroup(Collections.singletonList(null))),
+					entry("limit must not be null", () -> Work.awaitAny(List.of(), null)),
+					entry("works must not be null", () -> Work.awaitAll(null)),
+					entry("a work must not be null", () -> Work.awaitAll(Collections.singletonList(null))),
 					entry("action must not be null", () -> group.onClose(null)));
 			calls.forEach((message, call) -> assertThatThrownBy(call).isInstanceOf(NullPointerException.class)
 				.hasMessage(message));
