@@ -3,6 +3,7 @@ package io.tutti.training.job;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 
@@ -55,17 +56,9 @@ final class ParameterAgreement {
 			require(group, asked);
 			return;
 		}
-		List<String> all = TextGather.allGather(group, asked.text());
-		JobFingerprint job = JobFingerprint.parse(all.get(member.getAsInt()));
 		Map<Integer, String> foreign = new TreeMap<>();
-		for (int rank = 0; rank < all.size(); rank++) {
-			int other = rank;
-			JobFingerprint its = JobFingerprint.parse(all.get(rank));
-			job.firstDifference(its)
-				.ifPresent((value) -> foreign.put(other,
-						"rank " + other + " joined a job that differs from its own: it has "
-								+ its.describe(value.name()) + ", but rank " + member.getAsInt() + " has " + value));
-		}
+		differences(group, asked, member.getAsInt()).forEach((rank, difference) -> foreign.put(rank,
+				"rank " + rank + " joined a job that differs from its own: it " + difference));
 		String own = foreign.get(group.rank());
 		if (own != null) {
 			awaitEnd(group);
@@ -93,16 +86,27 @@ final class ParameterAgreement {
 	 * names the rank and the value
 	 */
 	static void require(ProcessGroup group, JobFingerprint asked) {
+		differences(group, asked, 0).forEach((rank, difference) -> {
+			throw new ReplicaMismatchException("the ranks run different jobs: rank " + rank + " " + difference);
+		});
+	}
+
+	/**
+	 * How the jobs of other ranks differ from that of one rank, by rank, as in
+	 * {@code has seed 2, but rank 0 has seed 1}. A collective call.
+	 */
+	private static SortedMap<Integer, String> differences(ProcessGroup group, JobFingerprint asked, int reference) {
 		List<String> all = TextGather.allGather(group, asked.text());
-		JobFingerprint first = JobFingerprint.parse(all.getFirst());
-		for (int rank = 1; rank < all.size(); rank++) {
+		JobFingerprint job = JobFingerprint.parse(all.get(reference));
+		SortedMap<Integer, String> differences = new TreeMap<>();
+		for (int rank = 0; rank < all.size(); rank++) {
 			int other = rank;
 			JobFingerprint its = JobFingerprint.parse(all.get(rank));
-			first.firstDifference(its).ifPresent((value) -> {
-				throw new ReplicaMismatchException("the ranks run different jobs: rank " + other + " has "
-						+ its.describe(value.name()) + ", but rank 0 has " + value);
-			});
+			job.firstDifference(its)
+				.ifPresent((value) -> differences.put(other,
+						"has " + its.describe(value.name()) + ", but rank " + reference + " has " + value));
 		}
+		return differences;
 	}
 
 }

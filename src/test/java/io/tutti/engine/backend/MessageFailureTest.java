@@ -21,7 +21,7 @@ import io.tutti.engine.p2p.MessageSettings;
 import io.tutti.engine.p2p.PointToPointEngine;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import io.tutti.engine.spi.GroupIdentity;
-import io.tutti.engine.transport.Connections;
+import io.tutti.engine.transport.NoConnections;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -106,32 +106,11 @@ class MessageFailureTest {
 	}
 
 	/** Connections whose sleep throws an error. */
-	private static final class Broken implements Connections {
-
-		@Override
-		public void dial(int peer) {
-		}
-
-		@Override
-		public boolean poll(Handler handler) {
-			return false;
-		}
-
-		@Override
-		public void prepareSleep(int awaited) {
-		}
+	private static final class Broken extends NoConnections {
 
 		@Override
 		public void sleep(long maxNanos) {
 			throw new UncheckedIOException(new IOException("the selector is broken"));
-		}
-
-		@Override
-		public void wake() {
-		}
-
-		@Override
-		public void close() {
 		}
 
 	}

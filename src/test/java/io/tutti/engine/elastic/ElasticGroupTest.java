@@ -207,32 +207,28 @@ class ElasticGroupTest {
 
 	@Test
 	void anExceptionOfOneLoopEndsTheJobOnEveryRank() throws Exception {
-		ElasticMembers ranks = new ElasticMembers(2, 2, 1);
-		List<ElasticMembers.Rank> all = List.of(ranks.new Rank(0, 50), ranks.new Rank(1, 50));
-		all.get(1).atStep = () -> {
-			if (all.get(1).step == 5) {
-				throw new IllegalArgumentException("the data is bad");
-			}
-		};
-		all.forEach(ElasticMembers.Rank::start);
-		assertThatThrownBy(() -> all.get(1).result.get(60, TimeUnit.SECONDS))
-			.hasCauseInstanceOf(IllegalArgumentException.class);
-		assertThatThrownBy(() -> all.get(0).result.get(60, TimeUnit.SECONDS))
-			.hasCauseInstanceOf(GroupAbortedException.class)
-			.hasMessageContaining("the data is bad");
+		requireEndOfEveryRank(IllegalArgumentException.class, () -> {
+			throw new IllegalArgumentException("the data is bad");
+		});
 	}
 
 	@Test
 	void anErrorOfOneLoopEndsTheJobOnEveryRank() throws Exception {
+		requireEndOfEveryRank(AssertionError.class, () -> {
+			throw new AssertionError("the data is bad");
+		});
+	}
+
+	private static void requireEndOfEveryRank(Class<? extends Throwable> cause, Runnable failing) throws Exception {
 		ElasticMembers ranks = new ElasticMembers(2, 2, 1);
 		List<ElasticMembers.Rank> all = List.of(ranks.new Rank(0, 50), ranks.new Rank(1, 50));
 		all.get(1).atStep = () -> {
 			if (all.get(1).step == 5) {
-				throw new AssertionError("the data is bad");
+				failing.run();
 			}
 		};
 		all.forEach(ElasticMembers.Rank::start);
-		assertThatThrownBy(() -> all.get(1).result.get(60, TimeUnit.SECONDS)).hasCauseInstanceOf(AssertionError.class);
+		assertThatThrownBy(() -> all.get(1).result.get(60, TimeUnit.SECONDS)).hasCauseInstanceOf(cause);
 		assertThatThrownBy(() -> all.get(0).result.get(60, TimeUnit.SECONDS))
 			.hasCauseInstanceOf(GroupAbortedException.class)
 			.hasMessageContaining("the data is bad");

@@ -9,7 +9,7 @@ import io.tutti.DataType;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.ByteStream;
-import io.tutti.engine.transport.Connections;
+import io.tutti.engine.transport.NoConnections;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -140,35 +140,6 @@ class ClosedBufferTest {
 		channels.progress(1, protocol);
 		assertThat(channels.lost(send)).isNotNull();
 		assertThat(channels.connected(1)).isFalse();
-	}
-
-	private static final class NoConnections implements Connections {
-
-		@Override
-		public void dial(int peer) {
-		}
-
-		@Override
-		public boolean poll(Handler handler) {
-			return false;
-		}
-
-		@Override
-		public void prepareSleep(int awaited) {
-		}
-
-		@Override
-		public void sleep(long maxNanos) {
-		}
-
-		@Override
-		public void wake() {
-		}
-
-		@Override
-		public void close() {
-		}
-
 	}
 
 }
