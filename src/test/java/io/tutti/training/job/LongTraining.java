@@ -1,0 +1,169 @@
+package io.tutti.training.job;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import javax.management.JMException;
+import javax.management.ObjectName;
+
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.RankThreads;
+import io.tutti.engine.backend.SimulatedWorld;
+import io.tutti.training.DataParallelSettings;
+import io.tutti.training.DistributedDataParallel;
+import io.tutti.training.Overlap;
+import io.tutti.training.checkpoint.CheckpointOptions;
+import io.tutti.training.table.ClassifierOptions;
+import io.tutti.training.table.ClassifierTask;
+import org.bytedeco.javacpp.Pointer;
+import org.bytedeco.javacpp.PointerScope;
+import org.bytedeco.pytorch.Adam;
+import org.bytedeco.pytorch.AdamOptions;
+import org.bytedeco.pytorch.LinearImpl;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.global.torch;
+
+/**
+ * Trains ten thousand steps, a {@code loop} of its own or a {@code job} with checkpoints
+ * in a directory, and prints the memory in use after every thousand: bytes that native
+ * code has allocated and not freed, bytes of reachable objects of the heap, and objects
+ * of native code that Java owns.
+ */
+final class LongTraining {
+
+	static final int STEPS = 10_000;
+
+	/** Steps between two measurements. */
+	static final int INTERVAL = 1000;
+
+	private static final Duration LIMIT = Duration.ofSeconds(100);
+
+	private LongTraining() {
+	}
+
+	public static void main(String[] arguments) throws Exception {
+		if (arguments.length == 0) {
+			loop();
+		}
+		else {
+			job(Path.of(arguments[0]));
+		}
+	}
+
+	private static void loop() {
+		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
+			LinearImpl layer = new LinearImpl(4, 3);
+			try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(0), layer,
+					DataParallelSettings.defaults().withOverlap(Overlap.ALWAYS));
+					Adam adam = new Adam(layer.parameters(), new AdamOptions(0.01))) {
+				Tensor rows = torch.ones(2, 4);
+				for (int step = 1; step <= STEPS; step++) {
+					step(replicas, layer, adam, rows);
+					if (step % INTERVAL == 0) {
+						print();
+					}
+				}
+			}
+		}
+	}
+
+	private static void step(DistributedDataParallel replicas, LinearImpl layer, Adam adam, Tensor rows) {
+		try (PointerScope _ = new PointerScope()) {
+			replicas.zeroGradients();
+			try (DistributedDataParallel.NoSync _ = replicas.noSync()) {
+				layer.forward(rows).square().mean().backward();
+			}
+			layer.forward(rows).square().mean().backward();
+			replicas.synchronizeGradients();
+			replicas.clipGradientNorm(1);
+			adam.step();
+		}
+	}
+
+	/** With evaluations, and a checkpoint between two measurements. */
+	private static void job(Path directory) throws Exception {
+		int epochs = STEPS / 179 + 1; // 1437 samples in batches of 8
+		TrainingOptions options = new TrainingOptions(epochs, 8, 1, 1, new CheckpointOptions(directory, 1000, 1), null);
+		CyclicBarrier measurement = new CyclicBarrier(2, LongTraining::print);
+		try (SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS)) {
+			RankThreads.run(2, LIMIT, (rank) -> new TrainingJob(world.group(rank),
+					new ClassifierTask(ClassifierOptions.defaults()), options, new TrainingListener() {
+						@Override
+						public void step(long step, double loss) {
+							if (step <= STEPS && step % INTERVAL == INTERVAL / 2) {
+								await(measurement);
+							}
+						}
+					})
+				.run());
+		}
+	}
+
+	/** Neither rank computes during a measurement. */
+	private static void await(CyclicBarrier barrier) {
+		try {
+			barrier.await(LIMIT.toSeconds(), TimeUnit.SECONDS);
+		}
+		catch (InterruptedException | BrokenBarrierException | TimeoutException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private static void print() {
+		long heap = heapBytes();
+		IO.println("usage " + allocatedBytes().orElse(0L) + " " + heap + " " + Pointer.totalCount());
+	}
+
+	/**
+	 * Bytes of all reachable objects, without what other threads have allocated since the
+	 * collection and without the gaps that the collector has left between objects.
+	 */
+	private static long heapBytes() {
+		try {
+			String histogram = (String) ManagementFactory.getPlatformMBeanServer()
+				.invoke(new ObjectName("com.sun.management:type=DiagnosticCommand"), "gcClassHistogram",
+						new Object[] { new String[0] }, new String[] { String[].class.getName() });
+			return histogram.lines()
+				.map((line) -> line.strip().split("\\s+"))
+				.filter((words) -> words[0].endsWith(":") && !words[3].contains("jdk.internal.vm.Filler"))
+				.mapToLong((words) -> Long.parseLong(words[2]))
+				.sum();
+		}
+		catch (JMException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/** Bytes that {@code malloc} has given out; empty without glibc 2.33 or later. */
+	@SuppressWarnings("restricted") // mallinfo2 returns ten numbers and has no arguments
+	private static Optional<Long> allocatedBytes() {
+		Linker linker = Linker.nativeLinker();
+		MemoryLayout numbers = MemoryLayout.structLayout(MemoryLayout.sequenceLayout(10, ValueLayout.JAVA_LONG));
+		return linker.defaultLookup().find("mallinfo2").map((function) -> {
+			MethodHandle call = linker.downcallHandle(function, FunctionDescriptor.of(numbers));
+			try (Arena arena = Arena.ofConfined()) {
+				MemorySegment info = (MemorySegment) call.invoke(arena);
+				long mapped = info.getAtIndex(ValueLayout.JAVA_LONG, 4);
+				long inUse = info.getAtIndex(ValueLayout.JAVA_LONG, 7);
+				return mapped + inUse;
+			}
+			catch (Throwable ex) {
+				throw new IllegalStateException(ex);
+			}
+		});
+	}
+
+}
