@@ -104,6 +104,7 @@ class TlsIT {
 				"--spring.ssl.bundle.pem.ranks.truststore.certificate=file:ca.crt")) {
 			launch.awaitLine("epoch +2/100000", LIMIT);
 			TuttiProcess.signal(launch.rank(0, LIMIT), "KILL");
+			launch.awaitLine("\\[[12]] tutti: this process is rank 0 now; HTTP on https?://\\S+:\\d+", LIMIT);
 			launch.awaitLine(".*continuing after step \\d+ with 2 ranks", LIMIT);
 			launch.awaitLine("ranks \\[0\\] took the state of rank", LIMIT);
 			TuttiProcess.signal(launch.handle(), "TERM");

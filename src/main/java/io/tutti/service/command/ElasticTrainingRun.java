@@ -1,11 +1,14 @@
 package io.tutti.service.command;
 
 import java.time.Duration;
+import java.util.Optional;
+import java.util.function.Supplier;
 
 import io.tutti.ElasticGroup;
 import io.tutti.ExitCode;
 import io.tutti.engine.Timeouts;
 import io.tutti.service.config.ConfigurationException;
+import io.tutti.service.config.HttpAnnouncement;
 import io.tutti.service.config.TrainProperties;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.recorder.TrainingWatch;
@@ -36,6 +39,8 @@ final class ElasticTrainingRun {
 
 	private final Duration drain;
 
+	private final Supplier<Optional<String>> url;
+
 	private final TrainingProgressBar progress = new TrainingProgressBar(System.err, false);
 
 	private volatile boolean started;
@@ -44,14 +49,16 @@ final class ElasticTrainingRun {
 	 * Creates a job without starting it.
 	 * @param watch receives the job's events on every rank
 	 * @param drain how long the ranks may take to stop
+	 * @param url where this rank answers HTTP requests
 	 */
 	ElasticTrainingRun(GroupLifecycle lifecycle, TrainingTask task, TrainingOptions options, TrainingListener watch,
-			Duration drain) {
+			Duration drain, Supplier<Optional<String>> url) {
 		this.lifecycle = lifecycle;
 		this.task = task;
 		this.options = options;
 		this.watch = watch;
 		this.drain = drain;
+		this.url = url;
 	}
 
 	/**
@@ -69,7 +76,7 @@ final class ElasticTrainingRun {
 	static ElasticTrainingRun of(ApplicationContext context, TrainingTask task, TrainingOptions options) {
 		GroupLifecycle lifecycle = context.getBean(GroupLifecycle.class);
 		return new ElasticTrainingRun(lifecycle, task, options, context.getBean(TrainingWatch.class),
-				context.getBean(Timeouts.class).drain());
+				context.getBean(Timeouts.class).drain(), context.getBean(HttpAnnouncement.class)::url);
 	}
 
 	/**
@@ -133,6 +140,8 @@ final class ElasticTrainingRun {
 
 		private final ElasticGroup group;
 
+		private boolean printed;
+
 		OfRankZero(ElasticGroup group) {
 			this.group = group;
 		}
@@ -144,14 +153,21 @@ final class ElasticTrainingRun {
 		@Override
 		public void started(TrainingPlan plan) {
 			ElasticTrainingRun.this.started = true;
-			if (prints()) {
+			this.printed = prints();
+			if (this.printed) {
 				ElasticTrainingRun.this.progress.started(plan);
 			}
 		}
 
 		@Override
 		public void reformed(int worldSize, long step) {
-			if (prints()) {
+			boolean before = this.printed;
+			this.printed = prints();
+			if (this.printed && !before) {
+				ElasticTrainingRun.this.url.get()
+					.ifPresent((url) -> System.err.println("tutti: this process is rank 0 now; HTTP on " + url));
+			}
+			if (this.printed) {
 				ElasticTrainingRun.this.progress.reformed(worldSize, step);
 			}
 		}

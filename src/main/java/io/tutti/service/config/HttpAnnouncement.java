@@ -1,5 +1,8 @@
 package io.tutti.service.config;
 
+import java.util.Optional;
+
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -9,13 +12,15 @@ import org.springframework.context.ApplicationListener;
 /**
  * Logs the HTTP address, since the kernel may have chosen the port.
  */
-final class HttpAnnouncement implements ApplicationListener<WebServerInitializedEvent> {
+public final class HttpAnnouncement implements ApplicationListener<WebServerInitializedEvent> {
 
 	private static final Logger log = LoggerFactory.getLogger(HttpAnnouncement.class);
 
 	private final HttpBinding binding;
 
 	private final String scheme;
+
+	private volatile @Nullable String url;
 
 	HttpAnnouncement(HttpBinding binding, boolean secured) {
 		this.binding = binding;
@@ -30,7 +35,14 @@ final class HttpAnnouncement implements ApplicationListener<WebServerInitialized
 			return;
 		}
 		String host = this.binding.address().getHostAddress();
-		log.info("HTTP on {}://{}:{}", this.scheme, (host.indexOf(':') < 0) ? host : "[" + host + "]", port);
+		String started = this.scheme + "://" + ((host.indexOf(':') < 0) ? host : "[" + host + "]") + ":" + port;
+		this.url = started;
+		log.info("HTTP on {}", started);
+	}
+
+	/** Where the rank answers, such as {@code http://127.0.0.1:8080}, once it does. */
+	public Optional<String> url() {
+		return Optional.ofNullable(this.url);
 	}
 
 }
