@@ -25,16 +25,16 @@ RUN --mount=type=bind,from=maven,target=/m2,rw --mount=type=cache,target=/maven 
     sh ./mvnw -q -B -DskipTests "$@" package
 
 # The common layers of both images without the caches: native libraries and dependencies are separate from the code,
-# which changes with every commit. A short training job checks that the libraries load on this base.
+# which changes with every commit.
 FROM ${BASE_IMAGE} AS rank
 COPY --from=layout /source/target/app/natives/ /app/natives/
 COPY --from=layout /source/target/app/lib/ /app/lib/
 COPY --from=layout /source/target/app/tutti.jar /app/
 COPY src/main/docker/ /app/
 WORKDIR /app
-RUN java --enable-native-access=ALL-UNNAMED -jar /app/tutti.jar train --epochs 1
 
-# Runs a serving rank and queries it, once per kind of kernels, to record the classes that it loads.
+# Runs ranks, once per kind of kernels, to record the classes that they load. This checks that the native libraries load
+# on this base.
 FROM rank AS cache
 RUN sh /app/train-cache.sh
 

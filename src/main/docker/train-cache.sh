@@ -1,33 +1,26 @@
 #!/bin/sh
-# Fills the caches of loaded and linked classes, while the image is built: starts a rank for
-# each kind of kernels, asks it what a cluster asks, and stops it.
+# Fills the caches of loaded and linked classes, while the image is built: for each kind of kernels, two ranks train
+# together, answer the requests of a cluster and measure, and the JVM of rank 0 records that. Fails where the native
+# libraries cannot be loaded.
 set -eu
 
-probe() {
-  java -cp /app/tutti.jar io.tutti.probe.HealthProbe "$1" 2>/dev/null
+export WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29500
+
+rehearse() {
+  RANK=$1 LOCAL_RANK=$1 TUTTI_CACHE_FLAGS=$2 sh /app/tutti.sh rehearse
 }
 
+# The ranks with scalar kernels are recorded as `./tutti` does it: without the optimizing compiler, so that later ranks do
+# not spend their start compiling with it what the recorded ones have compiled.
 fill() {
-  export TUTTI_VECTORS=$1
-  TUTTI_CACHE_FLAGS="-XX:AOTMode=record -XX:AOTConfiguration=/tmp/$2.conf" \
-    sh /app/tutti.sh serve &
-  rank=$!
-  tries=600
-  until probe readiness; do
-    tries=$((tries - 1))
-    if [ "$tries" = 0 ] || ! kill -0 "$rank"; then
-      echo "train-cache: the rank is not ready" >&2
-      exit 1
-    fi
-    sleep 0.2
-  done
-  probe liveness
-  java -cp /app/tutti.jar io.tutti.probe.GroupProbe 10 http://127.0.0.1:8080
-  kill "$rank"
-  wait "$rank"
-  TUTTI_CACHE_FLAGS="-XX:AOTMode=create -XX:AOTConfiguration=/tmp/$2.conf -XX:AOTCache=/cache/$2.aot" sh /app/tutti.sh
+  export TUTTI_VECTORS=$1 TUTTI_JAVA_OPTS=$3
+  rehearse 1 -XX:AOTMode=off &
+  other=$!
+  rehearse 0 "-XX:AOTCacheOutput=/cache/$2.aot"
+  wait "$other"
+  [ -s "/cache/$2.aot" ]
 }
 
 mkdir /cache
-fill false scalar
-fill true vector
+fill false scalar -XX:TieredStopAtLevel=1
+fill true vector ""
