@@ -55,6 +55,9 @@ class ContainersIT {
 
 	private static final String[] TRAIN_ON = { "train", "--epochs", "1000000" };
 
+	@TempDir
+	private static Path tasks;
+
 	private static String image;
 
 	private static Network network;
@@ -62,6 +65,7 @@ class ContainersIT {
 	@BeforeAll
 	static void prepare() throws IOException, InterruptedException {
 		image = ProjectImage.require();
+		PausingTask.write(tasks);
 		network = Network.newNetwork();
 	}
 
@@ -74,7 +78,7 @@ class ContainersIT {
 
 	@Test
 	void fourRanksAnswerAndStopAfterTheSameStepThoughOneIsPausedInACollective() throws Exception {
-		try (RankContainers job = started(job(4, TRAIN_ON), "loss ")) {
+		try (RankContainers job = started(job(4, TRAIN_ON))) {
 			for (RankContainer rank : job.all()) {
 				assertThat(rank.get("/api/v1/group")).contains("\"READY\"", "\"worldSize\":4");
 			}
@@ -120,7 +124,7 @@ class ContainersIT {
 	/** As a Job of Kubernetes replaces its pods. */
 	@Test
 	void anElasticJobContinuesWithoutAKilledContainerAndItsReplacementJoins() throws Exception {
-		try (RankContainers job = started(job(3, TRAIN_ON).elastic(2), "loss ")) {
+		try (RankContainers job = started(pausing().elastic(2))) {
 			int generation = 0;
 			for (int lost : List.of(1, 0)) {
 				List<Integer> others = List.of(1 - lost, 2);
@@ -216,7 +220,7 @@ class ContainersIT {
 
 	@Test
 	void aRankStoppedInACollectiveThatNeverEndsEndsAllAfterTheDrainTime() throws Exception {
-		try (RankContainers job = started(job(3, TRAIN_ON).with("TUTTI_TIMEOUT_DRAIN", "4s"), "loss ")) {
+		try (RankContainers job = started(pausing().with("TUTTI_TIMEOUT_DRAIN", "4s"))) {
 			job.rank(1).pause();
 			job.rank(2).kill("TERM");
 			for (int rank : List.of(0, 2)) {
@@ -229,7 +233,7 @@ class ContainersIT {
 
 	@Test
 	void aRankCutFromDataAloneEndsTheCollectiveAtItsDeadline() throws Exception {
-		try (RankContainers job = started(job(3, TRAIN_ON).with("TUTTI_TIMEOUT_COLLECTIVE", "6s"), "loss ")) {
+		try (RankContainers job = started(pausing().with("TUTTI_TIMEOUT_COLLECTIVE", "6s"))) {
 			job.rank(1).cut(RankContainers.DATA_PORT);
 			for (RankContainer rank : job.all()) {
 				rank.requireExit(75, END);
@@ -305,19 +309,17 @@ class ContainersIT {
 		return new RankContainers(image, network, worldSize, command);
 	}
 
-	private static RankContainers training(String heartbeat) {
-		return started(job(3, TRAIN_ON).with("TUTTI_TIMEOUT_HEARTBEAT", heartbeat), "loss ");
+	/** Three ranks that train with pauses until they are ended. */
+	private static RankContainers pausing() {
+		return job(3, PausingTask.command()).withVolume(tasks, PausingTask.FOLDER);
 	}
 
-	private static RankContainers started(RankContainers job, String line) {
-		try {
-			job.startAll().rank(0).awaitOutput(line, START);
-			return job;
-		}
-		catch (RuntimeException | Error ex) {
-			job.close();
-			throw ex;
-		}
+	private static RankContainers training(String heartbeat) {
+		return started(pausing().with("TUTTI_TIMEOUT_HEARTBEAT", heartbeat));
+	}
+
+	private static RankContainers started(RankContainers job) {
+		return job.startAllUntil("loss ", START);
 	}
 
 	private static void requireLost(RankContainers job, int lost, int... others) {

@@ -1,6 +1,7 @@
 package io.tutti.container;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -119,6 +120,20 @@ final class RankContainers implements AutoCloseable {
 		}
 		Startables.deepStart(all).join();
 		return this;
+	}
+
+	/**
+	 * Starts all ranks and waits until rank 0 has printed the text, or closes the job.
+	 */
+	RankContainers startAllUntil(String text, Duration limit) {
+		try {
+			startAll().rank(0).awaitOutput(text, limit);
+			return this;
+		}
+		catch (RuntimeException | Error ex) {
+			close();
+			throw ex;
+		}
 	}
 
 	/** Starts a container for a rank that has none yet or, without its name, one more. */
