@@ -22,6 +22,9 @@ import io.tutti.FreePort;
  */
 public final class ElasticJob implements AutoCloseable {
 
+	/** The file that ends the job. */
+	private static final String STOP = "stop";
+
 	private final Path folder;
 
 	private final int founding;
@@ -39,7 +42,8 @@ public final class ElasticJob implements AutoCloseable {
 	private BiFunction<Integer, List<String>, List<String>> place = (slot, command) -> command;
 
 	public ElasticJob(Path folder, int founding, int maxRanks, long steps, long pauseMillis) {
-		this(folder, founding, maxRanks, List.of(ElasticProcess.class.getName(), "" + steps, "" + pauseMillis));
+		this(folder, founding, maxRanks,
+				List.of(ElasticProcess.class.getName(), "" + steps, "" + pauseMillis, "" + folder.resolve(STOP)));
 	}
 
 	/** A job of another program. */
@@ -114,6 +118,11 @@ public final class ElasticJob implements AutoCloseable {
 		if (!kill.waitFor(10, TimeUnit.SECONDS) || kill.exitValue() != 0) {
 			throw new IOException("kill failed");
 		}
+	}
+
+	/** Lets the ranks end after the next step that they complete. */
+	public void stop() throws IOException {
+		Files.createFile(this.folder.resolve(STOP));
 	}
 
 	public List<String> lines(int slot) {

@@ -3,6 +3,8 @@ package io.tutti.engine.elastic;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
 
 import io.tutti.ElasticGroup;
 import io.tutti.ElasticState;
@@ -12,7 +14,8 @@ import io.tutti.ReduceOp;
 
 /**
  * One rank of an elastic job as a process: adds the samples of each step, which its ranks
- * divide, and prints its steps and events. Ends after the given number of steps.
+ * divide, and prints its steps and events. Ends after the given number of steps, or after
+ * the step in which a rank finds the stop file.
  */
 public final class ElasticProcess implements ElasticState {
 
@@ -31,10 +34,11 @@ public final class ElasticProcess implements ElasticState {
 		Thread.ofPlatform().daemon().start(ElasticProcess::endWithTheTest);
 		long steps = Long.parseLong(arguments[0]);
 		long pauseMillis = Long.parseLong(arguments[1]);
+		Path stop = Path.of(arguments[2]);
 		ElasticProcess state = new ElasticProcess();
 		try (ElasticGroup group = ElasticGroup.fromEnvironment()) {
 			group.onEvent((event) -> say("event " + event));
-			long sum = group.run(state, (ranks) -> state.loop(ranks, group, steps, pauseMillis));
+			long sum = group.run(state, (ranks) -> state.loop(ranks, group, steps, pauseMillis, stop));
 			say("sum " + sum);
 		}
 		System.exit(0);
@@ -51,17 +55,20 @@ public final class ElasticProcess implements ElasticState {
 		Runtime.getRuntime().halt(3);
 	}
 
-	private long loop(ProcessGroup ranks, ElasticGroup group, long steps, long pauseMillis) throws Exception {
+	private long loop(ProcessGroup ranks, ElasticGroup group, long steps, long pauseMillis, Path stop)
+			throws Exception {
 		say("loop rank " + ranks.rank() + " of " + ranks.worldSize() + " generation " + ranks.generation() + " from "
 				+ this.step);
-		while (this.step < steps) {
-			long[] part = { 0 };
+		boolean stopped = false;
+		while (this.step < steps && !stopped) {
+			long[] part = { 0, Files.exists(stop) ? 1 : 0 };
 			for (int sample = ranks.rank(); sample < BATCH; sample += ranks.worldSize()) {
 				part[0] += this.step * BATCH + sample;
 			}
 			Thread.sleep(pauseMillis);
 			ranks.allReduce(part, ReduceOp.SUM);
 			this.sum += part[0];
+			stopped = part[1] > 0;
 			this.step++;
 			say("step " + this.step + " generation " + ranks.generation() + " at " + System.currentTimeMillis());
 			group.commit();

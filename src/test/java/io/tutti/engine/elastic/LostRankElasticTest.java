@@ -26,6 +26,9 @@ class LostRankElasticTest {
 
 	private static final Duration LIMIT = Duration.ofSeconds(60);
 
+	/** A job that its test stops. */
+	private static final long UNLIMITED = 1_000_000;
+
 	@TempDir
 	private Path folder;
 
@@ -113,7 +116,7 @@ class LostRankElasticTest {
 
 	@Test
 	void aRestartedRankJoinsAndTheLastOneCanContinueAlone() throws Exception {
-		try (ElasticJob job = new ElasticJob(this.folder, 2, 2, 400, 10).startAll()) {
+		try (ElasticJob job = new ElasticJob(this.folder, 2, 2, UNLIMITED, 10).startAll()) {
 			job.await("step 20", LIMIT, () -> job.step(0) >= 20);
 			job.signal(0, "KILL");
 			job.await("the survivor's next step", LIMIT,
@@ -123,15 +126,14 @@ class LostRankElasticTest {
 			job.await("the restarted rank's step", LIMIT, () -> job.step(0) > 0);
 			assertThat(job.lines(0)).anyMatch((line) -> line.startsWith("loop rank 0 of 2"))
 				.noneMatch((line) -> line.startsWith("step 1 "));
-			requireResult(job, 0, 400);
-			requireResult(job, 1, 400);
+			requireStopped(job, 0, 1);
 		}
 	}
 
 	@ParameterizedTest
 	@ValueSource(ints = { 0, 2 })
 	void aStoppedRankIsExcludedAndJoinsAgainWhenItResumes(int victim) throws Exception {
-		try (ElasticJob job = new ElasticJob(this.folder, 3, 3, 700, 10).startAll()) {
+		try (ElasticJob job = new ElasticJob(this.folder, 3, 3, UNLIMITED, 10).startAll()) {
 			job.await("step 20", LIMIT, () -> job.step(1) >= 20);
 			job.signal(victim, "STOP");
 			job.await("two ranks", LIMIT,
@@ -141,8 +143,7 @@ class LostRankElasticTest {
 			job.signal(victim, "CONT");
 			job.await("its return", LIMIT,
 					() -> job.lines(victim).stream().filter((line) -> line.startsWith("loop ")).count() == 2);
-			requireResult(job, victim, 700);
-			requireResult(job, 1, 700);
+			requireStopped(job, 0, 1, 2);
 		}
 	}
 
@@ -159,14 +160,12 @@ class LostRankElasticTest {
 
 	@Test
 	void aRankMayBeAddedUpToTheMaximum() throws Exception {
-		try (ElasticJob job = new ElasticJob(this.folder, 2, 3, 600, 10).startAll()) {
+		try (ElasticJob job = new ElasticJob(this.folder, 2, 3, UNLIMITED, 10).startAll()) {
 			job.await("step 20", LIMIT, () -> job.step(0) >= 20);
 			job.start(2);
 			job.await("three ranks", LIMIT,
 					() -> job.lines(0).stream().anyMatch((line) -> line.startsWith("loop rank 0 of 3")));
-			for (int slot = 0; slot < 3; slot++) {
-				requireResult(job, slot, 600);
-			}
+			requireStopped(job, 0, 1, 2);
 		}
 	}
 
@@ -254,6 +253,15 @@ class LostRankElasticTest {
 			}
 		}
 		return true;
+	}
+
+	/** All end after the same step with the sum of the samples until then. */
+	private static void requireStopped(ElasticJob job, int... slots) throws Exception {
+		job.stop();
+		for (int slot : slots) {
+			assertThat(job.exitCode(slot, LIMIT)).as(job.report()).isZero();
+			requireResult(job, slot, job.step(slots[0]));
+		}
 	}
 
 	private static void requireResult(ElasticJob job, int slot, long steps) throws Exception {
