@@ -58,7 +58,7 @@ class LostRankIT {
 			assertThat(launch.exitCode(Duration.ofSeconds(30))).as(launch.output()).isEqualTo(76);
 			assertThat(launch.output()).contains("rank 2 lost");
 			Awaitility.await()
-				.atMost(Duration.ofSeconds(5))
+				.atMost(Duration.ofSeconds(30))
 				.until(() -> all.stream().noneMatch(ProcessHandle::isAlive));
 		}
 	}

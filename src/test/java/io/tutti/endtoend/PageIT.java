@@ -57,7 +57,8 @@ class PageIT {
 			assertThat(browser.texts(".rank h3").get(2)).contains("rank 2 (this one)");
 			browser.picture(PICTURES.resolve("ready.png"));
 			TuttiProcess.signal(launch.rank(1, LIMIT), "KILL");
-			Awaitility.await().atMost(Duration.ofSeconds(3)).pollInterval(Duration.ofMillis(50)).untilAsserted(() -> {
+			// Far less than the heartbeat timeout; browser and ranks share the machine.
+			Awaitility.await().atMost(Duration.ofSeconds(10)).pollInterval(Duration.ofMillis(50)).untilAsserted(() -> {
 				assertThat(browser.texts("#state")).containsExactly("✕ Broken");
 				assertThat(browser.texts("#problem").getFirst()).contains("rank 1 lost");
 				assertThat(browser.texts(".rank[data-rank='1'] h3").getFirst()).contains("✕ lost");

@@ -164,7 +164,7 @@ class LauncherPiecesTest {
 			LauncherWatch.start(Map.of("TUTTI_LAUNCHER_PID", Long.toString(launcher.pid())), lost::countDown);
 			assertThat(lost.await(700, TimeUnit.MILLISECONDS)).isFalse();
 			launcher.destroyForcibly();
-			assertThat(lost.await(5, TimeUnit.SECONDS)).isTrue();
+			assertThat(lost.await(30, TimeUnit.SECONDS)).isTrue();
 		}
 		finally {
 			launcher.destroyForcibly();
@@ -178,7 +178,7 @@ class LauncherPiecesTest {
 			String zombie = parent.inputReader().readLine();
 			CountDownLatch lost = new CountDownLatch(1);
 			LauncherWatch.start(Map.of("TUTTI_LAUNCHER_PID", zombie), lost::countDown);
-			assertThat(lost.await(5, TimeUnit.SECONDS)).isTrue();
+			assertThat(lost.await(30, TimeUnit.SECONDS)).isTrue();
 		}
 		finally {
 			parent.destroyForcibly();

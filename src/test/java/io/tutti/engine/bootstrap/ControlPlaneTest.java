@@ -89,10 +89,10 @@ class ControlPlaneTest {
 
 	@Test
 	void idleRanksThatAnswerHeartbeatsAreNotLost() {
-		try (TestWorld world = TestWorld.met(3, TestWorld.heartbeat(Duration.ofMillis(400)))) {
+		try (TestWorld world = TestWorld.met(3, TestWorld.heartbeat(Duration.ofMillis(1500)))) {
 			Awaitility.await()
-				.during(Duration.ofMillis(1500))
-				.atMost(Duration.ofSeconds(3))
+				.during(Duration.ofSeconds(4))
+				.atMost(Duration.ofSeconds(8))
 				.untilAsserted(() -> assertThat(world.events).allMatch((events) -> events.failures.isEmpty()));
 			await(() -> assertThat(world.control(1).peers()).allSatisfy((peer) -> {
 				assertThat(peer.state()).isEqualTo(PeerStatus.State.UP);
