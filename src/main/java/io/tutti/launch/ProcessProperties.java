@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.format.DateTimeParseException;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -22,17 +23,38 @@ public final class ProcessProperties {
 
 	private final Function<String, @Nullable String> systemProperties;
 
+	private final Set<String> systemNames;
+
 	private final Map<String, String> variables;
 
-	/** Reads properties from the given sources. */
-	public ProcessProperties(Function<String, @Nullable String> systemProperties, Map<String, String> variables) {
+	private ProcessProperties(Function<String, @Nullable String> systemProperties, Set<String> systemNames,
+			Map<String, String> variables) {
 		this.systemProperties = systemProperties;
+		this.systemNames = systemNames;
 		this.variables = variables;
+	}
+
+	/** Reads properties from the given sources. */
+	public static ProcessProperties of(Map<String, String> systemProperties, Map<String, String> variables) {
+		return new ProcessProperties(systemProperties::get, systemProperties.keySet(), variables);
 	}
 
 	/** The properties of this process. */
 	public static ProcessProperties ofThisProcess() {
-		return new ProcessProperties(System::getProperty, System.getenv());
+		return new ProcessProperties(System::getProperty, System.getProperties().stringPropertyNames(),
+				System.getenv());
+	}
+
+	/**
+	 * Checks that no name is misspelt.
+	 * @throws IllegalArgumentException naming the first such property or variable and the
+	 * one that is meant
+	 */
+	public void requireSpelling() {
+		PropertyNames.Mistake mistake = PropertyNames.ofTutti().misspelt(this.systemNames, this.variables.keySet());
+		if (mistake != null) {
+			throw new IllegalArgumentException(mistake.problem() + ". " + mistake.advice());
+		}
 	}
 
 	/** The environment variables. */

@@ -107,7 +107,7 @@ class ElasticChartTest {
 		Rendered rendered = chart.scenario(scenario);
 		Map<String, String> environment = rendered.environment();
 		ElasticRanks ranks = ElasticRanks.of(null, null, rendered.worldSize(),
-				new ProcessProperties((_) -> null, environment));
+				ProcessProperties.of(Map.of(), environment));
 		assertThat(ranks).isNotNull();
 		assertThat(ranks.least()).isEqualTo(scenario.equals("elastic-jobset") ? 3 : 2);
 		assertThat(ranks.most()).isEqualTo(rendered.worldSize()).isEqualTo(ranks.endpoints().size());

@@ -18,7 +18,7 @@ class LaunchTimingsTest {
 		assertThat(from("120000").drain()).isEqualTo(Duration.ofSeconds(130));
 		assertThat(from("120s").longestStop()).isGreaterThan(from("120s").drain());
 		assertThat(from("10s")).isEqualTo(LaunchTimings.DEFAULTS);
-		assertThat(LaunchTimings.from(new ProcessProperties((_) -> null, Map.of()))).isEqualTo(LaunchTimings.DEFAULTS);
+		assertThat(LaunchTimings.from(ProcessProperties.of(Map.of(), Map.of()))).isEqualTo(LaunchTimings.DEFAULTS);
 	}
 
 	@Test
@@ -28,7 +28,7 @@ class LaunchTimingsTest {
 	}
 
 	private static LaunchTimings from(String drain) {
-		return LaunchTimings.from(new ProcessProperties((_) -> null, Map.of("TUTTI_TIMEOUT_DRAIN", drain)));
+		return LaunchTimings.from(ProcessProperties.of(Map.of(), Map.of("TUTTI_TIMEOUT_DRAIN", drain)));
 	}
 
 }

@@ -44,11 +44,12 @@ public final class MpiEnvironment {
 	 * @return MPI, initialized: every rank has joined
 	 */
 	public static Mpi init(Map<String, String> environment) {
-		return init(new ProcessProperties((name) -> null, environment));
+		return init(ProcessProperties.of(Map.of(), environment));
 	}
 
 	private static Mpi init(ProcessProperties properties) {
 		StandaloneSettings settings = new StandaloneSettings(properties);
+		settings.requireSpelling();
 		settings.requireNotElastic();
 		ResolvedRank resolved = RankResolution.resolve(properties.variables(),
 				ResolutionSettings.from(properties::text));

@@ -60,10 +60,11 @@ public final class StandaloneGroups implements EnvironmentGroups {
 	public ElasticGroup joinElastic(CollectiveListener listener) {
 		requireFirst();
 		try {
+			StandaloneSettings settings = new StandaloneSettings(this.properties);
+			settings.requireSpelling();
 			NativeLibraryPreparation.prepare();
 			ResolvedRank resolved = RankResolution.resolve(this.properties.variables(),
 					ResolutionSettings.from(this.properties::text));
-			StandaloneSettings settings = new StandaloneSettings(this.properties);
 			ElasticEngine engine = ElasticEngine.open(resolved.assignment(), settings.of(resolved),
 					settings.elastic(resolved), listener);
 			return new DefaultElasticGroup(engine, () -> this.joined.set(false));
@@ -83,6 +84,7 @@ public final class StandaloneGroups implements EnvironmentGroups {
 
 	private ProcessGroup joinOnce(CollectiveListener listener) {
 		StandaloneSettings standalone = new StandaloneSettings(this.properties);
+		standalone.requireSpelling();
 		standalone.requireNotElastic();
 		NativeLibraryPreparation.prepare();
 		ResolvedRank resolved = RankResolution.resolve(this.properties.variables(),

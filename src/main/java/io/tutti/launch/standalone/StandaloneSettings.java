@@ -75,6 +75,17 @@ final class StandaloneSettings {
 		return checked(() -> read(resolved));
 	}
 
+	/**
+	 * Refuses a misspelt property or variable, which would have no effect.
+	 * @throws BadConfigurationException if there is one
+	 */
+	void requireSpelling() {
+		checked(() -> {
+			this.properties.requireSpelling();
+			return this.properties;
+		});
+	}
+
 	private static <T> T checked(Supplier<T> settings) {
 		try {
 			return settings.get();

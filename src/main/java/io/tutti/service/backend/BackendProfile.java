@@ -6,7 +6,7 @@ import java.util.List;
 import io.tutti.BackendUnavailableException;
 import io.tutti.engine.backend.Backends;
 import io.tutti.service.config.ConfigurationException;
-import io.tutti.service.config.NearestName;
+import io.tutti.launch.NearestName;
 
 import org.springframework.boot.EnvironmentPostProcessor;
 import org.springframework.boot.SpringApplication;

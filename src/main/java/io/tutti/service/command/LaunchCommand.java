@@ -21,7 +21,7 @@ import io.tutti.launch.LaunchedCommand;
 import io.tutti.launch.LocalLauncher;
 import io.tutti.launch.ProcessProperties;
 import io.tutti.launch.TuttiProgram;
-import io.tutti.service.config.NearestName;
+import io.tutti.launch.NearestName;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IModelTransformer;

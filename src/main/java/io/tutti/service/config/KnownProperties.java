@@ -1,20 +1,14 @@
 package io.tutti.service.config;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.net.URL;
-import java.nio.charset.StandardCharsets;
-import java.util.Collections;
+import java.util.Arrays;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-import org.jspecify.annotations.Nullable;
-import org.yaml.snakeyaml.LoaderOptions;
-import org.yaml.snakeyaml.Yaml;
-import org.yaml.snakeyaml.constructor.SafeConstructor;
+import io.tutti.launch.NearestName;
+import io.tutti.launch.PropertyNames;
 
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.core.env.ConfigurableEnvironment;
@@ -23,70 +17,30 @@ import org.springframework.core.env.PropertySource;
 import org.springframework.core.env.StandardEnvironment;
 
 /**
- * All properties of Tutti, from the metadata that the build generates. A property that is
- * set but does not exist is rejected, so that a misspelt setting is not silently ignored.
- * Environment variables and system properties are not checked, since other programs use
- * them too.
+ * Rejects a property that is set but does not exist, so that a misspelt setting is not
+ * silently ignored. Of system properties and variables only misspelt names are rejected,
+ * as in a program without Spring, since other programs use them too.
  */
 public final class KnownProperties {
 
-	private static final String METADATA = "META-INF/spring-configuration-metadata.json";
-
-	/** Most jars' metadata does not contain it and is not parsed. */
-	private static final String QUOTED_PREFIX = "\"tutti.";
-
 	private static final ConfigurationPropertyName TUTTI = ConfigurationPropertyName.of("tutti");
 
-	private static final Set<String> UNCHECKED_SOURCES = Set.of(
-			StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
-			StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME, RankLogging.SOURCE, LoggedRank.SOURCE);
+	private static final Set<String> OWN_SOURCES = Set.of(RankLogging.SOURCE, LoggedRank.SOURCE);
+
+	private final PropertyNames names;
 
 	/** By name: whether the property is a map or a list, which has names below it. */
-	private final Map<ConfigurationPropertyName, Boolean> names;
+	private final Map<ConfigurationPropertyName, Boolean> canonical = new LinkedHashMap<>();
 
-	private KnownProperties(Map<ConfigurationPropertyName, Boolean> names) {
+	private KnownProperties(PropertyNames names) {
 		this.names = names;
+		names.names()
+			.forEach((name) -> this.canonical.put(ConfigurationPropertyName.of(name), names.hasElements(name)));
 	}
 
 	/** The properties of this build. */
 	public static KnownProperties ofTutti() {
-		Map<ConfigurationPropertyName, Boolean> names = new LinkedHashMap<>();
-		try {
-			for (URL metadata : Collections.list(KnownProperties.class.getClassLoader().getResources(METADATA))) {
-				addAll(metadata, names);
-			}
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException("cannot read " + METADATA, ex);
-		}
-		return new KnownProperties(names);
-	}
-
-	/**
-	 * Adds only names below {@code tutti}, since any jar may contain metadata. Reads JSON
-	 * as YAML, since an application need not have a JSON library. An escaped slash is not
-	 * valid YAML.
-	 */
-	private static void addAll(URL metadata, Map<ConfigurationPropertyName, Boolean> names) throws IOException {
-		try (InputStream in = metadata.openStream()) {
-			String text = new String(in.readAllBytes(), StandardCharsets.UTF_8).replace("\\/", "/");
-			if (text.contains(QUOTED_PREFIX)) {
-				addAll((Map<?, ?>) new Yaml(new SafeConstructor(new LoaderOptions())).load(text), names);
-			}
-		}
-	}
-
-	private static void addAll(Map<?, ?> metadata, Map<ConfigurationPropertyName, Boolean> names) {
-		if (metadata.get("properties") instanceof List<?> properties) {
-			properties.forEach((property) -> add((Map<?, ?>) property, names));
-		}
-	}
-
-	private static void add(Map<?, ?> property, Map<ConfigurationPropertyName, Boolean> names) {
-		ConfigurationPropertyName name = ConfigurationPropertyName.of(String.valueOf(property.get("name")));
-		if (TUTTI.isAncestorOf(name)) {
-			names.put(name, String.valueOf(property.get("type")).startsWith("java.util."));
-		}
+		return new KnownProperties(PropertyNames.ofTutti());
 	}
 
 	/**
@@ -95,30 +49,38 @@ public final class KnownProperties {
 	 */
 	public void require(ConfigurableEnvironment environment) {
 		for (PropertySource<?> source : environment.getPropertySources()) {
-			if (source instanceof EnumerablePropertySource<?> set && !UNCHECKED_SOURCES.contains(source.getName())) {
-				for (String name : set.getPropertyNames()) {
-					require(name);
+			if (source instanceof EnumerablePropertySource<?> set && !OWN_SOURCES.contains(source.getName())) {
+				List<String> unknown = Arrays.stream(set.getPropertyNames()).filter((name) -> !isKnown(name)).toList();
+				switch (source.getName()) {
+					case StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME ->
+						requireSpelling(unknown, Set.of());
+					case StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME ->
+						requireSpelling(Set.of(), Arrays.asList(set.getPropertyNames()));
+					default -> unknown.forEach(this::reject);
 				}
 			}
 		}
 	}
 
-	private void require(String name) {
-		ConfigurationPropertyName canonical = ConfigurationPropertyName.adapt(name, '.');
-		if (TUTTI.isAncestorOf(canonical) && !isKnown(canonical)) {
-			throw new ConfigurationException("unknown property " + name, advice(name));
+	private void requireSpelling(Collection<String> systemProperties, Collection<String> variables) {
+		PropertyNames.Mistake mistake = this.names.misspelt(systemProperties, variables);
+		if (mistake != null) {
+			throw new ConfigurationException(mistake.problem(), mistake.advice());
 		}
 	}
 
-	private boolean isKnown(ConfigurationPropertyName name) {
-		return this.names.containsKey(name) || this.names.entrySet()
-			.stream()
-			.anyMatch((known) -> known.getValue() && known.getKey().isAncestorOf(name));
+	/** Names of others than Tutti are all known. */
+	private boolean isKnown(String name) {
+		ConfigurationPropertyName other = ConfigurationPropertyName.adapt(name, '.');
+		return !TUTTI.isAncestorOf(other) || this.canonical.containsKey(other)
+				|| this.canonical.entrySet()
+					.stream()
+					.anyMatch((known) -> known.getValue() && known.getKey().isAncestorOf(other));
 	}
 
-	private String advice(String name) {
-		return NearestName.advice(name, this.names.keySet().stream().map(ConfigurationPropertyName::toString).toList(),
-				"application.yml lists all properties");
+	private void reject(String name) {
+		throw new ConfigurationException("unknown property " + name,
+				NearestName.advice(name, this.names.names(), "application.yml lists all properties"));
 	}
 
 }

@@ -3,7 +3,9 @@ package io.tutti.launch.standalone;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 import io.tutti.BackendUnavailableException;
 import io.tutti.BadConfigurationException;
@@ -13,9 +15,11 @@ import io.tutti.ProcessGroup;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.backend.TransportChoice;
 import io.tutti.launch.ProcessProperties;
+import io.tutti.launch.PropertyNames;
 import io.tutti.launch.RankResolution;
 import io.tutti.launch.ResolutionException;
 import io.tutti.launch.ResolutionSettings;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -86,12 +90,43 @@ class StandaloneSettingsTest {
 			"tutti.elastic.endpoints, '127.0.0.1:1,127.0.0.1:2'", "tutti.elastic.settle, 1s",
 			"tutti.elastic.max-failures, 3", "tutti.elastic.quorum, strict" })
 	void aGroupThatEndsWithALostRankRefusesThePropertiesOfAnElasticJob(String name, String value) {
-		ProcessProperties properties = new ProcessProperties(Map.of(name, value)::get, Map.of());
+		ProcessProperties properties = ProcessProperties.of(Map.of(name, value), Map.of());
 		assertThatThrownBy(() -> new StandaloneGroups(properties).join(CollectiveListener.NONE))
 			.isInstanceOfSatisfying(ResolutionException.class,
 					(ex) -> assertThat(ex.exitCode()).isEqualTo(ExitCode.BAD_CONFIGURATION))
 			.hasMessageContaining(name + "=" + value)
 			.hasMessageContaining("ElasticGroup.fromEnvironment");
+	}
+
+	@ParameterizedTest
+	@CsvSource(
+			textBlock = """
+					tutti.timeout.colective,   , unknown property tutti.timeout.colective. Did you mean tutti.timeout.collective?
+					tutti.masterAddress,       , unknown property tutti.masterAddress. Did you mean tutti.master-address?
+					, TUTTI_TIMEOUT_HEARTBEATS , unknown variable TUTTI_TIMEOUT_HEARTBEATS. Did you mean TUTTI_TIMEOUT_HEARTBEAT?
+					, TUTTI_SECURITY_TOKEN_FIL , unknown variable TUTTI_SECURITY_TOKEN_FIL. Did you mean TUTTI_SECURITY_TOKEN_FILE?
+					""")
+	void aMisspeltNameIsRefusedWithTheOneThatIsMeant(String property, String variable, String message) {
+		StandaloneGroups groups = new StandaloneGroups(
+				ProcessProperties.of((property != null) ? Map.of(property, "5m") : Map.of(),
+						(variable != null) ? Map.of(variable, "5m") : Map.of()));
+		for (ThrowingCallable join : List.<ThrowingCallable>of(() -> groups.join(CollectiveListener.NONE),
+				() -> groups.joinElastic(CollectiveListener.NONE))) {
+			assertThatThrownBy(join).isInstanceOf(BadConfigurationException.class).hasMessage(message);
+		}
+	}
+
+	/** Of Tutti's other programs, Kubernetes, and an application that is named so. */
+	@Test
+	void namesOfOthersAreNoMisspellings() {
+		Set<String> variables = Set.of("TUTTI_VECTORS", "TUTTI_JAVA_OPTS", "TUTTI_RECORD", "TUTTI_CACHE_FLAGS",
+				"TUTTI_STOP_SIGNAL", "TUTTI_ENABLE_GPU_FALLBACK", "TUTTI_PROBE_AUTHORITY", "TUTTI_POD_INDEX",
+				"TUTTI_LIVE_LINES", "TUTTI_LAUNCHER_PID", "TUTTI_SERVICE_HOST", "TUTTI_SERVICE_PORT", "TUTTI_PORT",
+				"TUTTI_PORT_8080_TCP_ADDR", "TUTTI_ELASTIC_ENDPOINTS_0", "TUTTI_ELASTIC_MAX_RANKS", "PATH");
+		assertThat(PropertyNames.ofTutti().names()).contains("tutti.timeout.abort", "tutti.rank");
+		assertThat(PropertyNames.ofTutti()
+			.misspelt(Set.of("tutti.acme.learning-rate", "tutti.elastic.endpoints[0]", "java.version"), variables))
+			.isNull();
 	}
 
 	@Test
@@ -124,7 +159,7 @@ class StandaloneSettingsTest {
 		Map<String, String> all = new HashMap<>(
 				Map.of("tutti.elastic.min-ranks", "1", "tutti.elastic.endpoints", "127.0.0.1:1"));
 		all.put(name, value);
-		StandaloneGroups groups = new StandaloneGroups(new ProcessProperties(all::get, Map.of()));
+		StandaloneGroups groups = new StandaloneGroups(ProcessProperties.of(all, Map.of()));
 		assertThatThrownBy(() -> groups.joinElastic(CollectiveListener.NONE))
 			.satisfies((ex) -> assertThat(ExitCode.of(ex)).isEqualTo(ExitCode.BAD_CONFIGURATION));
 	}
@@ -132,7 +167,7 @@ class StandaloneSettingsTest {
 	@Test
 	void aGroupOfOneNeedsNoSettingsAndCanBeJoinedAgainOnceClosed() {
 		for (int round = 0; round < 2; round++) {
-			ProcessGroup group = new StandaloneGroups(new ProcessProperties((name) -> null, Map.of()))
+			ProcessGroup group = new StandaloneGroups(ProcessProperties.of(Map.of(), Map.of()))
 				.join(CollectiveListener.NONE);
 			group.barrier();
 			group.close();
@@ -142,7 +177,7 @@ class StandaloneSettingsTest {
 	}
 
 	private static EngineSettings settings(Map<String, String> systemProperties, Map<String, String> variables) {
-		ProcessProperties properties = new ProcessProperties(systemProperties::get, variables);
+		ProcessProperties properties = ProcessProperties.of(systemProperties, variables);
 		return new StandaloneSettings(properties)
 			.of(RankResolution.resolve(variables, ResolutionSettings.from(properties::text)));
 	}
@@ -153,8 +188,7 @@ class StandaloneSettingsTest {
 		EngineSettings mpi = settings(Map.of("tutti.backend", "mpi"), Map.of("TUTTI_MPI_LIBRARY", "mpich"));
 		assertThat(mpi.backend()).isEqualTo("mpi");
 		assertThat(mpi.mpiLibrary()).isEqualTo("mpich");
-		StandaloneGroups groups = new StandaloneGroups(
-				new ProcessProperties(Map.of("tutti.backend", "tpc")::get, Map.of()));
+		StandaloneGroups groups = new StandaloneGroups(ProcessProperties.of(Map.of("tutti.backend", "tpc"), Map.of()));
 		assertThatThrownBy(() -> groups.join(CollectiveListener.NONE)).isInstanceOf(BackendUnavailableException.class)
 			.hasMessageContaining("backend tpc is not available")
 			.hasMessageContaining("tcp, mpi, nccl as tutti.backend");
@@ -163,8 +197,7 @@ class StandaloneSettingsTest {
 	@Test
 	@Timeout(60)
 	void aGroupOfOneRunsOnTheChosenBackend() {
-		try (ProcessGroup group = new StandaloneGroups(
-				new ProcessProperties(Map.of("tutti.backend", "mpi")::get, Map.of()))
+		try (ProcessGroup group = new StandaloneGroups(ProcessProperties.of(Map.of("tutti.backend", "mpi"), Map.of()))
 			.join(CollectiveListener.NONE)) {
 			assertThat(group.backend()).isEqualTo("mpi");
 			group.barrier();
@@ -174,7 +207,7 @@ class StandaloneSettingsTest {
 	@Test
 	@Timeout(60)
 	void aProcessHasOneGroupFromItsEnvironmentAtATime() {
-		StandaloneGroups groups = new StandaloneGroups(new ProcessProperties((name) -> null, Map.of()));
+		StandaloneGroups groups = new StandaloneGroups(ProcessProperties.of(Map.of(), Map.of()));
 		for (int round = 0; round < 2; round++) {
 			try (ProcessGroup group = groups.join(CollectiveListener.NONE)) {
 				assertThatThrownBy(() -> groups.join(CollectiveListener.NONE)).isInstanceOf(IllegalStateException.class)

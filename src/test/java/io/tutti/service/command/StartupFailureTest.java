@@ -92,6 +92,21 @@ class StartupFailureTest {
 	}
 
 	@Test
+	void aMisspeltSystemPropertyEndsWith64AndTheNearestName() {
+		System.setProperty("tutti.timeout.colective", "5m");
+		try {
+			assertThat(start()).isEqualTo(ExitCode.BAD_CONFIGURATION);
+		}
+		finally {
+			System.clearProperty("tutti.timeout.colective");
+		}
+		assertThat(told()).hasSize(1)
+			.first()
+			.asString()
+			.contains("unknown property tutti.timeout.colective. Did you mean tutti.timeout.collective?");
+	}
+
+	@Test
 	void aRendezvousBeyondThisHostNeedsAToken() {
 		assertThat(start("--tutti.rank=1", "--tutti.world-size=2", "--tutti.master-address=10.1.2.3"))
 			.isEqualTo(ExitCode.BAD_CONFIGURATION);

@@ -1,4 +1,4 @@
-package io.tutti.service.config;
+package io.tutti.launch;
 
 import java.util.Collection;
 import java.util.Comparator;
