@@ -1,6 +1,7 @@
+import io.tutti.*;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
-import io.tutti.training.DistributedDataParallel;
+import io.tutti.training.*;
 import org.bytedeco.javacpp.PointerScope;
 import org.bytedeco.pytorch.*;
 import org.bytedeco.pytorch.Module;
@@ -17,6 +18,7 @@ static class Plane extends Module {
 }
 
 void main() {
+    ExitCode.onUncaughtException();
     try (ProcessGroup group = ProcessGroup.fromEnvironment()) {
         Plane plane = new Plane();
         SGD optimizer = new SGD(plane.parameters(), new SGDOptions(0.1));
