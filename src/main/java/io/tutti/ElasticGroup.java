@@ -25,7 +25,7 @@ public interface ElasticGroup extends AutoCloseable {
 	 * {@code max-ranks}, {@code settle}, {@code max-failures}, {@code quorum} and
 	 * {@code endpoints}. The group forms in {@link #run}.
 	 * @return this process's membership
-	 * @throws BadConfigurationException if a property is missing or invalid
+	 * @throws BadConfigurationException if a property is missing, invalid or misspelt
 	 * @throws RuntimeException with an exit code of its own ({@link ExitCode#of}) if the
 	 * launcher's variables are malformed or it ends the remaining ranks
 	 */

@@ -375,4 +375,15 @@ public final class DefaultElasticGroup implements ElasticGroup {
 		this.afterwards.run();
 	}
 
+	/**
+	 * As in {@code elastic group, generation 2: group world of 3 ranks, rank 1, ready,
+	 * over tcp}.
+	 */
+	@Override
+	public String toString() {
+		Engine engine = this.elastic.engine();
+		return (engine != null) ? "elastic group, generation " + engine.world().generation() + ": " + engine.world()
+				: "elastic group, not formed yet";
+	}
+
 }

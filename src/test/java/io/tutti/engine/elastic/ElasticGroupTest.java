@@ -36,6 +36,19 @@ class ElasticGroupTest {
 	}
 
 	@Test
+	void itsTextNamesTheGenerationAndTheGroup() throws Exception {
+		ElasticMembers members = new ElasticMembers(1, 1, 1);
+		ElasticMembers.Rank only = members.new Rank(0, 2);
+		AtomicReference<String> inTheLoop = new AtomicReference<>();
+		only.atStep = () -> inTheLoop.set(only.group.toString());
+		assertThat(only.group).hasToString("elastic group, not formed yet");
+		only.start();
+		only.result.get(60, TimeUnit.SECONDS);
+		assertThat(inTheLoop.get())
+			.matches("elastic group, generation \\d+: group world of 1 ranks, rank 0, ready, over tcp");
+	}
+
+	@Test
 	void aRankThatStartsLaterJoinsAndReceivesTheState() throws Exception {
 		ElasticMembers ranks = new ElasticMembers(2, 3, 1);
 		List<ElasticEvent> events = new CopyOnWriteArrayList<>();
