@@ -10,7 +10,7 @@ void main() {
         MemorySegment buffer = MemorySegment.ofArray(new int[1]);
         Work<Message> receive = group.receiveAsync(buffer, DataType.INT32, Message.ANY_SOURCE, 3);
         IO.println("withdrawn: " + receive.cancel());
-        IO.println("it ended with a " + receive.failure().getClass().getSimpleName());
+        IO.println(receive.failure().getMessage());
         group.barrier();
     }
 }

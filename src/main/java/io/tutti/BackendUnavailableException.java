@@ -63,7 +63,7 @@ public final class BackendUnavailableException extends RuntimeException implemen
 
 	/**
 	 * Creates the exception for a backend, or a use of it, with which a job cannot
-	 * continue without a lost rank.
+	 * continue without a lost rank. For backends and training code.
 	 * @param backend name of the backend, such as {@code nccl}
 	 * @param problem what cannot continue, as a sentence with no full stop
 	 * @param action what to do about it, as a sentence with no full stop
@@ -75,7 +75,8 @@ public final class BackendUnavailableException extends RuntimeException implemen
 	}
 
 	/**
-	 * The same exception with the rank that throws it, for code that knows it.
+	 * The same exception with the rank that throws it, for implementations of groups: a
+	 * backend is looked for before the rank is known.
 	 * @param rank this process's rank among all ranks of the job
 	 * @param worldSize number of ranks of the job
 	 * @return the exception with rank and world size; this one if it has them already

@@ -33,8 +33,6 @@ public enum Collective {
 	/** No rank returns before every rank has called it. */
 	BARRIER("barrier");
 
-	private static final Collective[] VALUES = values();
-
 	private final String label;
 
 	Collective(String label) {
@@ -75,20 +73,6 @@ public enum Collective {
 			case ALL_REDUCE, REDUCE, REDUCE_SCATTER, SCAN, EXCLUSIVE_SCAN -> true;
 			case BARRIER, BROADCAST, ALL_GATHER, GATHER, SCATTER, ALL_TO_ALL -> false;
 		};
-	}
-
-	/**
-	 * The collective with an ordinal received from a peer.
-	 * @param ordinal number that a peer sent
-	 * @return the collective with an ordinal received from a peer
-	 * @throws IllegalArgumentException if no collective has that ordinal
-	 */
-	public static Collective ofOrdinal(int ordinal) {
-		if (ordinal < 0 || ordinal >= VALUES.length) {
-			throw new IllegalArgumentException(
-					"collective ordinal must be in 0.." + (VALUES.length - 1) + ", got " + ordinal);
-		}
-		return VALUES[ordinal];
 	}
 
 	@Override

@@ -34,7 +34,9 @@ public abstract sealed class CollectiveException extends RuntimeException implem
 	}
 
 	/**
-	 * The exception for a failure.
+	 * The exception for a failure, of the subclass for its kind. Public for
+	 * implementations of groups, since the subclasses have no public constructors;
+	 * programs only catch them.
 	 * @param rank the rank, among all ranks of the job, that throws it
 	 * @param worldSize number of ranks of the job
 	 * @param failure what happened
@@ -56,7 +58,9 @@ public abstract sealed class CollectiveException extends RuntimeException implem
 	}
 
 	/**
-	 * The same failure with this rank's operation in the message.
+	 * The same failure with this rank's operation in the message. Public for
+	 * implementations of groups, which learn of failures in one thread and throw them in
+	 * another.
 	 * @param what description of the call, send or receive
 	 * @param elapsed time since it started
 	 * @return the same failure with this rank's operation in the message

@@ -27,8 +27,6 @@ public enum DataType {
 	/** Two's complement, 64 bits. */
 	INT64("int64", 8);
 
-	private static final DataType[] VALUES = values();
-
 	private final String label;
 
 	private final int bytes;
@@ -63,20 +61,6 @@ public enum DataType {
 			case INT8, UINT8, INT32, INT64 -> true;
 			case FLOAT32, FLOAT64, FLOAT16, BFLOAT16 -> false;
 		};
-	}
-
-	/**
-	 * The type with an ordinal received from a peer.
-	 * @param ordinal number that a peer sent
-	 * @return the type with an ordinal received from a peer
-	 * @throws IllegalArgumentException if no type has that ordinal
-	 */
-	public static DataType ofOrdinal(int ordinal) {
-		if (ordinal < 0 || ordinal >= VALUES.length) {
-			throw new IllegalArgumentException(
-					"data type ordinal must be in 0.." + (VALUES.length - 1) + ", got " + ordinal);
-		}
-		return VALUES[ordinal];
 	}
 
 	@Override

@@ -3,8 +3,10 @@ package io.tutti;
 import java.util.ServiceLoader;
 
 /**
- * Joins the group that this process's environment describes. Loaded as a service, so that
- * this package does not depend on launchers and bootstrap.
+ * The provider of {@link ProcessGroup#fromEnvironment} and
+ * {@link ElasticGroup#fromEnvironment}, which programs call instead. Joins the group that
+ * this process's environment describes. Loaded as a service, so that this package does
+ * not depend on launchers and bootstrap.
  */
 public interface EnvironmentGroups {
 

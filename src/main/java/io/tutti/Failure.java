@@ -42,7 +42,8 @@ public record Failure(Kind kind, String group, long sequence, @Nullable Collecti
 	/**
 	 * An exception that holds the place of its failure as data. What does not exist where
 	 * it is thrown, such as the collective of a failed rendezvous, is -1, empty or
-	 * {@code null}.
+	 * {@code null}. Every exception of a group is one, except those for a wrong argument
+	 * that a rank finds before it communicates, whose message names the place.
 	 */
 	public interface Origin {
 
@@ -126,18 +127,8 @@ public record Failure(Kind kind, String group, long sequence, @Nullable Collecti
 	}
 
 	/**
-	 * The kind of failure when a call needs a rank that has left the group. A rank that
-	 * has left the group of all ranks is lost to every group; a rank that has left a
-	 * subgroup is missing only there.
-	 * @param group name of the group
-	 * @return the kind of failure when a call needs a rank that has left the group
-	 */
-	public static Kind departure(String group) {
-		return group.equals(WORLD) ? Kind.PEER_LOST : Kind.ABORTED;
-	}
-
-	/**
-	 * A failure detected outside of any collective call.
+	 * A failure detected outside of any collective call. For implementations of groups
+	 * and their tests; programs receive failures.
 	 * @param kind kind of failure
 	 * @param group name of the group
 	 * @param ranks the world ranks at fault
@@ -149,7 +140,7 @@ public record Failure(Kind kind, String group, long sequence, @Nullable Collecti
 	}
 
 	/**
-	 * The same failure with another detail text.
+	 * The same failure with another detail text. For implementations of groups.
 	 * @param other the new detail text
 	 * @return the same failure with another detail text
 	 */

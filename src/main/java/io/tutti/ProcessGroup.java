@@ -5,7 +5,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -33,27 +32,39 @@ import org.jspecify.annotations.Nullable;
  * call returns or its work is done. The group keeps the memory of automatic arenas and
  * arrays reachable until then. While an asynchronous collective runs, closing the shared
  * arena of one of its buffers throws an {@link IllegalStateException}; a call whose
- * buffer is closed before its turn fails. An asynchronous call refuses memory of a
- * confined arena, which cannot be protected. A synchronous call does not protect its
+ * buffer is closed before its turn breaks the group. An asynchronous call refuses memory
+ * of a confined arena, which cannot be protected. A synchronous call does not protect its
  * buffers: closing their arena on another thread during the call frees memory that the
  * call writes.
  * <p>
  * <b>Results</b> are bit-identical on every rank and from run to run. The algorithms and
  * their papers are listed in {@link io.tutti.engine.algorithm}.
  * <p>
- * <b>Failures.</b> A bad argument causes an {@link IllegalArgumentException} or a
- * {@link NullPointerException} before any data is sent. A {@link CollectiveException}
- * means that the group is broken on every rank for the same reason; every later call
- * throws it again. The exception is a send, receive or probe whose deadline passes before
- * a message has matched: it fails alone, and the group stays usable. A rank whose part of
- * a collective was done before another rank failed has returned with the right result,
- * and its next call throws. Ranks that call different collectives get a
- * {@link CollectiveMismatchException} before they use each other's data. A rank that
- * needs no data, such as the root of a broadcast, may return first and gets it from its
- * next call; end with a {@link #barrier} if the last call has such ranks. Any other
- * passed deadline breaks the group, as does an interrupt during a wait, whose status
- * stays set. A call on a closed group throws an {@link IllegalStateException}.
- * {@link ExitCode#of} maps exceptions to exit codes.
+ * <b>Failures.</b> A {@link CollectiveException} means that the group is broken on every
+ * rank for the same reason; every later call throws it again. The exception is a send,
+ * receive or probe whose deadline passes before a message has matched: it fails alone,
+ * and the group stays usable. A rank whose part of a collective was done before another
+ * rank failed has returned with the right result, and its next call throws. Ranks that
+ * call different collectives get a {@link CollectiveMismatchException} before they use
+ * each other's data. A rank that needs no data, such as the root of a broadcast, may
+ * return first and gets it from its next call; end with a {@link #barrier} if the last
+ * call has such ranks. Any other passed deadline breaks the group, as does an interrupt
+ * during a wait, whose status stays set. {@link ExitCode#of} maps exceptions to exit
+ * codes.
+ * <p>
+ * <b>Exceptions.</b> A wrong argument that this rank finds before it communicates causes
+ * an {@link IllegalArgumentException}, a {@link NullPointerException} or, for what the
+ * backend lacks, an {@link UnsupportedOperationException}, whose message names the rank
+ * in the group, the group, the call and the argument. Every other exception is a
+ * {@link Failure.Origin}: it holds rank, number of ranks, peers, group, collective and
+ * sequence number as data. Those are, besides {@code CollectiveException}, an
+ * {@link IllegalStateException} of a call that this rank's group or buffer does not allow
+ * any more, such as any call after {@link #close}; an {@code IllegalArgumentException}
+ * with exit code {@link ExitCode#MISMATCH} if ranks pass different arguments to
+ * {@link #allocate}, {@link #free} or {@link #subgroup};
+ * {@link MessageMismatchException}; a {@link java.util.concurrent.CancellationException}
+ * of a withdrawn message; and a {@link java.io.UncheckedIOException} if a subgroup or
+ * buffer cannot be set up. They leave the group usable, unless it is closed.
  */
 public interface ProcessGroup extends AutoCloseable {
 
@@ -67,7 +78,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * to standard error, such as the reason why ranks of one host cannot share memory.
 	 * @return the group of all ranks
 	 * @throws IllegalStateException if this process has such a group already
-	 * @throws BadConfigurationException if a property is invalid
+	 * @throws BadConfigurationException if a property is invalid, or its name is misspelt
 	 * @throws RuntimeException with an exit code of its own ({@link ExitCode#of}) if the
 	 * launcher's variables are malformed, or if the rendezvous fails; the message names
 	 * the missing ranks
@@ -202,7 +213,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * on every rank
 	 */
 	default void allReduce(ByteBuffer buffer, DataType type, ReduceOp op) {
-		allReduce(segment("buffer", buffer, type), type, op);
+		allReduce(segment(Collective.ALL_REDUCE, "buffer", buffer, type), type, op);
 	}
 
 	/**
@@ -212,7 +223,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator except the bitwise and logical ones; the same on every rank
 	 */
 	default void allReduce(float[] values, ReduceOp op) {
-		allReduce(array("values", values), DataType.FLOAT32, op);
+		allReduce(array(Collective.ALL_REDUCE, "values", values), DataType.FLOAT32, op);
 	}
 
 	/**
@@ -222,7 +233,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator except the bitwise and logical ones; the same on every rank
 	 */
 	default void allReduce(double[] values, ReduceOp op) {
-		allReduce(array("values", values), DataType.FLOAT64, op);
+		allReduce(array(Collective.ALL_REDUCE, "values", values), DataType.FLOAT64, op);
 	}
 
 	/**
@@ -232,7 +243,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator; the same on every rank
 	 */
 	default void allReduce(int[] values, ReduceOp op) {
-		allReduce(array("values", values), DataType.INT32, op);
+		allReduce(array(Collective.ALL_REDUCE, "values", values), DataType.INT32, op);
 	}
 
 	/**
@@ -242,7 +253,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator; the same on every rank
 	 */
 	default void allReduce(long[] values, ReduceOp op) {
-		allReduce(array("values", values), DataType.INT64, op);
+		allReduce(array(Collective.ALL_REDUCE, "values", values), DataType.INT64, op);
 	}
 
 	/**
@@ -306,7 +317,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * on every rank
 	 */
 	default void allReduce(ByteBuffer send, ByteBuffer receive, DataType type, ReduceOp op) {
-		allReduce(segment("send", send, type), segment("receive", receive, type), type, op);
+		allReduce(segment(Collective.ALL_REDUCE, "send", send, type),
+				segment(Collective.ALL_REDUCE, "receive", receive, type), type, op);
 	}
 
 	/**
@@ -319,7 +331,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator except the bitwise and logical ones; the same on every rank
 	 */
 	default void allReduce(float[] send, float[] receive, ReduceOp op) {
-		allReduce(array("send", send), array("receive", receive), DataType.FLOAT32, op);
+		allReduce(array(Collective.ALL_REDUCE, "send", send), array(Collective.ALL_REDUCE, "receive", receive),
+				DataType.FLOAT32, op);
 	}
 
 	/**
@@ -332,7 +345,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator except the bitwise and logical ones; the same on every rank
 	 */
 	default void allReduce(double[] send, double[] receive, ReduceOp op) {
-		allReduce(array("send", send), array("receive", receive), DataType.FLOAT64, op);
+		allReduce(array(Collective.ALL_REDUCE, "send", send), array(Collective.ALL_REDUCE, "receive", receive),
+				DataType.FLOAT64, op);
 	}
 
 	/**
@@ -345,7 +359,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator; the same on every rank
 	 */
 	default void allReduce(int[] send, int[] receive, ReduceOp op) {
-		allReduce(array("send", send), array("receive", receive), DataType.INT32, op);
+		allReduce(array(Collective.ALL_REDUCE, "send", send), array(Collective.ALL_REDUCE, "receive", receive),
+				DataType.INT32, op);
 	}
 
 	/**
@@ -358,7 +373,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator; the same on every rank
 	 */
 	default void allReduce(long[] send, long[] receive, ReduceOp op) {
-		allReduce(array("send", send), array("receive", receive), DataType.INT64, op);
+		allReduce(array(Collective.ALL_REDUCE, "send", send), array(Collective.ALL_REDUCE, "receive", receive),
+				DataType.INT64, op);
 	}
 
 	/**
@@ -404,7 +420,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * every rank
 	 */
 	default void reduce(ByteBuffer send, ByteBuffer receive, DataType type, ReduceOp op, int root) {
-		reduce(segment("send", send, type), onRoot("receive", receive, type, root), type, op, root);
+		reduce(segment(Collective.REDUCE, "send", send, type),
+				onRoot(Collective.REDUCE, "receive", receive, type, root), type, op, root);
 	}
 
 	/**
@@ -419,7 +436,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * every rank
 	 */
 	default void reduce(float[] send, float[] receive, ReduceOp op, int root) {
-		reduce(array("send", send), onRoot(receive, root), DataType.FLOAT32, op, root);
+		reduce(array(Collective.REDUCE, "send", send), onRoot(Collective.REDUCE, "receive", receive, root),
+				DataType.FLOAT32, op, root);
 	}
 
 	/**
@@ -434,7 +452,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * every rank
 	 */
 	default void reduce(double[] send, double[] receive, ReduceOp op, int root) {
-		reduce(array("send", send), onRoot(receive, root), DataType.FLOAT64, op, root);
+		reduce(array(Collective.REDUCE, "send", send), onRoot(Collective.REDUCE, "receive", receive, root),
+				DataType.FLOAT64, op, root);
 	}
 
 	/**
@@ -449,7 +468,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * every rank
 	 */
 	default void reduce(int[] send, int[] receive, ReduceOp op, int root) {
-		reduce(array("send", send), onRoot(receive, root), DataType.INT32, op, root);
+		reduce(array(Collective.REDUCE, "send", send), onRoot(Collective.REDUCE, "receive", receive, root),
+				DataType.INT32, op, root);
 	}
 
 	/**
@@ -464,7 +484,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * every rank
 	 */
 	default void reduce(long[] send, long[] receive, ReduceOp op, int root) {
-		reduce(array("send", send), onRoot(receive, root), DataType.INT64, op, root);
+		reduce(array(Collective.REDUCE, "send", send), onRoot(Collective.REDUCE, "receive", receive, root),
+				DataType.INT64, op, root);
 	}
 
 	/**
@@ -504,7 +525,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * same on every rank
 	 */
 	default void broadcast(ByteBuffer buffer, DataType type, int root) {
-		broadcast(segment("buffer", buffer, type), type, root);
+		broadcast(segment(Collective.BROADCAST, "buffer", buffer, type), type, root);
 	}
 
 	/**
@@ -515,7 +536,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * same on every rank
 	 */
 	default void broadcast(float[] values, int root) {
-		broadcast(array("values", values), DataType.FLOAT32, root);
+		broadcast(array(Collective.BROADCAST, "values", values), DataType.FLOAT32, root);
 	}
 
 	/**
@@ -526,7 +547,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * same on every rank
 	 */
 	default void broadcast(double[] values, int root) {
-		broadcast(array("values", values), DataType.FLOAT64, root);
+		broadcast(array(Collective.BROADCAST, "values", values), DataType.FLOAT64, root);
 	}
 
 	/**
@@ -537,7 +558,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * same on every rank
 	 */
 	default void broadcast(int[] values, int root) {
-		broadcast(array("values", values), DataType.INT32, root);
+		broadcast(array(Collective.BROADCAST, "values", values), DataType.INT32, root);
 	}
 
 	/**
@@ -548,7 +569,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * same on every rank
 	 */
 	default void broadcast(long[] values, int root) {
-		broadcast(array("values", values), DataType.INT64, root);
+		broadcast(array(Collective.BROADCAST, "values", values), DataType.INT64, root);
 	}
 
 	/**
@@ -610,7 +631,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param type element type of the buffers, the same on every rank
 	 */
 	default void allGather(ByteBuffer send, ByteBuffer receive, DataType type) {
-		allGather(segment("send", send, type), segment("receive", receive, type), type);
+		allGather(segment(Collective.ALL_GATHER, "send", send, type),
+				segment(Collective.ALL_GATHER, "receive", receive, type), type);
 	}
 
 	/**
@@ -620,7 +642,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * {@code r × n}: {@code n × worldSize} elements
 	 */
 	default void allGather(float[] send, float[] receive) {
-		allGather(array("send", send), array("receive", receive), DataType.FLOAT32);
+		allGather(array(Collective.ALL_GATHER, "send", send), array(Collective.ALL_GATHER, "receive", receive),
+				DataType.FLOAT32);
 	}
 
 	/**
@@ -630,7 +653,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * {@code r × n}: {@code n × worldSize} elements
 	 */
 	default void allGather(double[] send, double[] receive) {
-		allGather(array("send", send), array("receive", receive), DataType.FLOAT64);
+		allGather(array(Collective.ALL_GATHER, "send", send), array(Collective.ALL_GATHER, "receive", receive),
+				DataType.FLOAT64);
 	}
 
 	/**
@@ -640,7 +664,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * {@code r × n}: {@code n × worldSize} elements
 	 */
 	default void allGather(int[] send, int[] receive) {
-		allGather(array("send", send), array("receive", receive), DataType.INT32);
+		allGather(array(Collective.ALL_GATHER, "send", send), array(Collective.ALL_GATHER, "receive", receive),
+				DataType.INT32);
 	}
 
 	/**
@@ -650,7 +675,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * {@code r × n}: {@code n × worldSize} elements
 	 */
 	default void allGather(long[] send, long[] receive) {
-		allGather(array("send", send), array("receive", receive), DataType.INT64);
+		allGather(array(Collective.ALL_GATHER, "send", send), array(Collective.ALL_GATHER, "receive", receive),
+				DataType.INT64);
 	}
 
 	/**
@@ -718,7 +744,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * on every rank
 	 */
 	default void reduceScatter(ByteBuffer send, ByteBuffer receive, DataType type, ReduceOp op) {
-		reduceScatter(segment("send", send, type), segment("receive", receive, type), type, op);
+		reduceScatter(segment(Collective.REDUCE_SCATTER, "send", send, type),
+				segment(Collective.REDUCE_SCATTER, "receive", receive, type), type, op);
 	}
 
 	/**
@@ -731,7 +758,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator except the bitwise and logical ones; the same on every rank
 	 */
 	default void reduceScatter(float[] send, float[] receive, ReduceOp op) {
-		reduceScatter(array("send", send), array("receive", receive), DataType.FLOAT32, op);
+		reduceScatter(array(Collective.REDUCE_SCATTER, "send", send),
+				array(Collective.REDUCE_SCATTER, "receive", receive), DataType.FLOAT32, op);
 	}
 
 	/**
@@ -744,7 +772,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator except the bitwise and logical ones; the same on every rank
 	 */
 	default void reduceScatter(double[] send, double[] receive, ReduceOp op) {
-		reduceScatter(array("send", send), array("receive", receive), DataType.FLOAT64, op);
+		reduceScatter(array(Collective.REDUCE_SCATTER, "send", send),
+				array(Collective.REDUCE_SCATTER, "receive", receive), DataType.FLOAT64, op);
 	}
 
 	/**
@@ -757,7 +786,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator; the same on every rank
 	 */
 	default void reduceScatter(int[] send, int[] receive, ReduceOp op) {
-		reduceScatter(array("send", send), array("receive", receive), DataType.INT32, op);
+		reduceScatter(array(Collective.REDUCE_SCATTER, "send", send),
+				array(Collective.REDUCE_SCATTER, "receive", receive), DataType.INT32, op);
 	}
 
 	/**
@@ -770,7 +800,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator; the same on every rank
 	 */
 	default void reduceScatter(long[] send, long[] receive, ReduceOp op) {
-		reduceScatter(array("send", send), array("receive", receive), DataType.INT64, op);
+		reduceScatter(array(Collective.REDUCE_SCATTER, "send", send),
+				array(Collective.REDUCE_SCATTER, "receive", receive), DataType.INT64, op);
 	}
 
 	/**
@@ -844,7 +875,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * every rank
 	 */
 	default void gather(ByteBuffer send, ByteBuffer receive, DataType type, int root) {
-		gather(segment("send", send, type), onRoot("receive", receive, type, root), type, root);
+		gather(segment(Collective.GATHER, "send", send, type),
+				onRoot(Collective.GATHER, "receive", receive, type, root), type, root);
 	}
 
 	/**
@@ -857,7 +889,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * every rank
 	 */
 	default void gather(float[] send, float[] receive, int root) {
-		gather(array("send", send), onRoot(receive, root), DataType.FLOAT32, root);
+		gather(array(Collective.GATHER, "send", send), onRoot(Collective.GATHER, "receive", receive, root),
+				DataType.FLOAT32, root);
 	}
 
 	/**
@@ -870,7 +903,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * every rank
 	 */
 	default void gather(double[] send, double[] receive, int root) {
-		gather(array("send", send), onRoot(receive, root), DataType.FLOAT64, root);
+		gather(array(Collective.GATHER, "send", send), onRoot(Collective.GATHER, "receive", receive, root),
+				DataType.FLOAT64, root);
 	}
 
 	/**
@@ -882,7 +916,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * every rank
 	 */
 	default void gather(int[] send, int[] receive, int root) {
-		gather(array("send", send), onRoot(receive, root), DataType.INT32, root);
+		gather(array(Collective.GATHER, "send", send), onRoot(Collective.GATHER, "receive", receive, root),
+				DataType.INT32, root);
 	}
 
 	/**
@@ -894,7 +929,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * every rank
 	 */
 	default void gather(long[] send, long[] receive, int root) {
-		gather(array("send", send), onRoot(receive, root), DataType.INT64, root);
+		gather(array(Collective.GATHER, "send", send), onRoot(Collective.GATHER, "receive", receive, root),
+				DataType.INT64, root);
 	}
 
 	/**
@@ -963,7 +999,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * every rank
 	 */
 	default void scatter(ByteBuffer send, ByteBuffer receive, DataType type, int root) {
-		scatter(onRoot("send", send, type, root), segment("receive", receive, type), type, root);
+		scatter(onRoot(Collective.SCATTER, "send", send, type, root),
+				segment(Collective.SCATTER, "receive", receive, type), type, root);
 	}
 
 	/**
@@ -977,7 +1014,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * every rank
 	 */
 	default void scatter(float[] send, float[] receive, int root) {
-		scatter(onRoot(send, root), array("receive", receive), DataType.FLOAT32, root);
+		scatter(onRoot(Collective.SCATTER, "send", send, root), array(Collective.SCATTER, "receive", receive),
+				DataType.FLOAT32, root);
 	}
 
 	/**
@@ -991,7 +1029,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * every rank
 	 */
 	default void scatter(double[] send, double[] receive, int root) {
-		scatter(onRoot(send, root), array("receive", receive), DataType.FLOAT64, root);
+		scatter(onRoot(Collective.SCATTER, "send", send, root), array(Collective.SCATTER, "receive", receive),
+				DataType.FLOAT64, root);
 	}
 
 	/**
@@ -1005,7 +1044,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * every rank
 	 */
 	default void scatter(int[] send, int[] receive, int root) {
-		scatter(onRoot(send, root), array("receive", receive), DataType.INT32, root);
+		scatter(onRoot(Collective.SCATTER, "send", send, root), array(Collective.SCATTER, "receive", receive),
+				DataType.INT32, root);
 	}
 
 	/**
@@ -1019,7 +1059,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * every rank
 	 */
 	default void scatter(long[] send, long[] receive, int root) {
-		scatter(onRoot(send, root), array("receive", receive), DataType.INT64, root);
+		scatter(onRoot(Collective.SCATTER, "send", send, root), array(Collective.SCATTER, "receive", receive),
+				DataType.INT64, root);
 	}
 
 	/**
@@ -1084,7 +1125,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param type element type of the buffers, the same on every rank
 	 */
 	default void allToAll(ByteBuffer send, ByteBuffer receive, DataType type) {
-		allToAll(segment("send", send, type), segment("receive", receive, type), type);
+		allToAll(segment(Collective.ALL_TO_ALL, "send", send, type),
+				segment(Collective.ALL_TO_ALL, "receive", receive, type), type);
 	}
 
 	/**
@@ -1095,7 +1137,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * {@code r × n}: {@code n × worldSize} elements; must not overlap {@code send}
 	 */
 	default void allToAll(float[] send, float[] receive) {
-		allToAll(array("send", send), array("receive", receive), DataType.FLOAT32);
+		allToAll(array(Collective.ALL_TO_ALL, "send", send), array(Collective.ALL_TO_ALL, "receive", receive),
+				DataType.FLOAT32);
 	}
 
 	/**
@@ -1106,7 +1149,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * {@code r × n}: {@code n × worldSize} elements; must not overlap {@code send}
 	 */
 	default void allToAll(double[] send, double[] receive) {
-		allToAll(array("send", send), array("receive", receive), DataType.FLOAT64);
+		allToAll(array(Collective.ALL_TO_ALL, "send", send), array(Collective.ALL_TO_ALL, "receive", receive),
+				DataType.FLOAT64);
 	}
 
 	/**
@@ -1117,7 +1161,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * {@code r × n}: {@code n × worldSize} elements; must not overlap {@code send}
 	 */
 	default void allToAll(int[] send, int[] receive) {
-		allToAll(array("send", send), array("receive", receive), DataType.INT32);
+		allToAll(array(Collective.ALL_TO_ALL, "send", send), array(Collective.ALL_TO_ALL, "receive", receive),
+				DataType.INT32);
 	}
 
 	/**
@@ -1128,7 +1173,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * {@code r × n}: {@code n × worldSize} elements; must not overlap {@code send}
 	 */
 	default void allToAll(long[] send, long[] receive) {
-		allToAll(array("send", send), array("receive", receive), DataType.INT64);
+		allToAll(array(Collective.ALL_TO_ALL, "send", send), array(Collective.ALL_TO_ALL, "receive", receive),
+				DataType.INT64);
 	}
 
 	/**
@@ -1198,7 +1244,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * ones need an integer type; the same on every rank
 	 */
 	default void scan(ByteBuffer send, ByteBuffer receive, DataType type, ReduceOp op) {
-		scan(segment("send", send, type), segment("receive", receive, type), type, op);
+		scan(segment(Collective.SCAN, "send", send, type), segment(Collective.SCAN, "receive", receive, type), type,
+				op);
 	}
 
 	/**
@@ -1212,7 +1259,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * ones; the same on every rank
 	 */
 	default void scan(float[] send, float[] receive, ReduceOp op) {
-		scan(array("send", send), array("receive", receive), DataType.FLOAT32, op);
+		scan(array(Collective.SCAN, "send", send), array(Collective.SCAN, "receive", receive), DataType.FLOAT32, op);
 	}
 
 	/**
@@ -1226,7 +1273,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * ones; the same on every rank
 	 */
 	default void scan(double[] send, double[] receive, ReduceOp op) {
-		scan(array("send", send), array("receive", receive), DataType.FLOAT64, op);
+		scan(array(Collective.SCAN, "send", send), array(Collective.SCAN, "receive", receive), DataType.FLOAT64, op);
 	}
 
 	/**
@@ -1239,7 +1286,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator except {@link ReduceOp#AVERAGE}; the same on every rank
 	 */
 	default void scan(int[] send, int[] receive, ReduceOp op) {
-		scan(array("send", send), array("receive", receive), DataType.INT32, op);
+		scan(array(Collective.SCAN, "send", send), array(Collective.SCAN, "receive", receive), DataType.INT32, op);
 	}
 
 	/**
@@ -1252,7 +1299,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator except {@link ReduceOp#AVERAGE}; the same on every rank
 	 */
 	default void scan(long[] send, long[] receive, ReduceOp op) {
-		scan(array("send", send), array("receive", receive), DataType.INT64, op);
+		scan(array(Collective.SCAN, "send", send), array(Collective.SCAN, "receive", receive), DataType.INT64, op);
 	}
 
 	/**
@@ -1295,7 +1342,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * ones need an integer type; the same on every rank
 	 */
 	default void exclusiveScan(ByteBuffer send, ByteBuffer receive, DataType type, ReduceOp op) {
-		exclusiveScan(segment("send", send, type), segment("receive", receive, type), type, op);
+		exclusiveScan(segment(Collective.EXCLUSIVE_SCAN, "send", send, type),
+				segment(Collective.EXCLUSIVE_SCAN, "receive", receive, type), type, op);
 	}
 
 	/**
@@ -1309,7 +1357,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * ones; the same on every rank
 	 */
 	default void exclusiveScan(float[] send, float[] receive, ReduceOp op) {
-		exclusiveScan(array("send", send), array("receive", receive), DataType.FLOAT32, op);
+		exclusiveScan(array(Collective.EXCLUSIVE_SCAN, "send", send),
+				array(Collective.EXCLUSIVE_SCAN, "receive", receive), DataType.FLOAT32, op);
 	}
 
 	/**
@@ -1323,7 +1372,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * ones; the same on every rank
 	 */
 	default void exclusiveScan(double[] send, double[] receive, ReduceOp op) {
-		exclusiveScan(array("send", send), array("receive", receive), DataType.FLOAT64, op);
+		exclusiveScan(array(Collective.EXCLUSIVE_SCAN, "send", send),
+				array(Collective.EXCLUSIVE_SCAN, "receive", receive), DataType.FLOAT64, op);
 	}
 
 	/**
@@ -1336,7 +1386,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator except {@link ReduceOp#AVERAGE}; the same on every rank
 	 */
 	default void exclusiveScan(int[] send, int[] receive, ReduceOp op) {
-		exclusiveScan(array("send", send), array("receive", receive), DataType.INT32, op);
+		exclusiveScan(array(Collective.EXCLUSIVE_SCAN, "send", send),
+				array(Collective.EXCLUSIVE_SCAN, "receive", receive), DataType.INT32, op);
 	}
 
 	/**
@@ -1349,7 +1400,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator except {@link ReduceOp#AVERAGE}; the same on every rank
 	 */
 	default void exclusiveScan(long[] send, long[] receive, ReduceOp op) {
-		exclusiveScan(array("send", send), array("receive", receive), DataType.INT64, op);
+		exclusiveScan(array(Collective.EXCLUSIVE_SCAN, "send", send),
+				array(Collective.EXCLUSIVE_SCAN, "receive", receive), DataType.INT64, op);
 	}
 
 	/**
@@ -1549,10 +1601,10 @@ public interface ProcessGroup extends AutoCloseable {
 	void onClose(Runnable action);
 
 	/**
-	 * The one resource of this type and key that the group owns, such as staging memory
-	 * that several objects of one group use. The first call creates it; its release is
-	 * bound to the group as by {@link #onClose}. All views of a group share it. May be
-	 * called from any thread.
+	 * The one resource of this type and key that the group owns, for libraries on top of
+	 * groups: such as staging memory that several objects of one group use. The first
+	 * call creates it; its release is bound to the group as by {@link #onClose}. All
+	 * views of a group share it. May be called from any thread.
 	 * @param <T> type of the resource
 	 * @param type class of the resource
 	 * @param key tells resources of one class apart, by {@code equals}
@@ -1575,50 +1627,61 @@ public interface ProcessGroup extends AutoCloseable {
 	void close();
 
 	/** The buffer on the root; other ranks ignore it, so it may be anything there. */
-	private MemorySegment onRoot(String name, ByteBuffer buffer, DataType type, int root) {
-		return (rank() == root) ? segment(name, buffer, type) : MemorySegment.NULL;
+	private MemorySegment onRoot(Collective call, String name, ByteBuffer buffer, DataType type, int root) {
+		return (rank() == root) ? segment(call, name, buffer, type) : MemorySegment.NULL;
 	}
 
-	private MemorySegment onRoot(float[] values, int root) {
-		return (rank() == root) ? array("values", values) : MemorySegment.NULL;
+	private MemorySegment onRoot(Collective call, String name, float[] values, int root) {
+		return (rank() == root) ? array(call, name, values) : MemorySegment.NULL;
 	}
 
-	private MemorySegment onRoot(double[] values, int root) {
-		return (rank() == root) ? array("values", values) : MemorySegment.NULL;
+	private MemorySegment onRoot(Collective call, String name, double[] values, int root) {
+		return (rank() == root) ? array(call, name, values) : MemorySegment.NULL;
 	}
 
-	private MemorySegment onRoot(int[] values, int root) {
-		return (rank() == root) ? array("values", values) : MemorySegment.NULL;
+	private MemorySegment onRoot(Collective call, String name, int[] values, int root) {
+		return (rank() == root) ? array(call, name, values) : MemorySegment.NULL;
 	}
 
-	private MemorySegment onRoot(long[] values, int root) {
-		return (rank() == root) ? array("values", values) : MemorySegment.NULL;
+	private MemorySegment onRoot(Collective call, String name, long[] values, int root) {
+		return (rank() == root) ? array(call, name, values) : MemorySegment.NULL;
 	}
 
-	private static MemorySegment segment(String name, ByteBuffer buffer, DataType type) {
-		Objects.requireNonNull(buffer, () -> name + " must not be null");
-		Objects.requireNonNull(type, "type must not be null");
+	private MemorySegment segment(Collective call, String name, ByteBuffer buffer, DataType type) {
+		requireNonNull(call, name, buffer);
+		requireNonNull(call, "type", type);
 		if (type.bytes() > 1 && buffer.order() != ByteOrder.nativeOrder()) {
-			throw new IllegalArgumentException(name + " must be in native byte order for " + type + ", is "
-					+ buffer.order() + ": call order(ByteOrder.nativeOrder()) before you write to it");
+			throw new IllegalArgumentException(place(call) + name + " must be in native byte order for " + type
+					+ ", is " + buffer.order() + ": call order(ByteOrder.nativeOrder()) before you write to it");
 		}
 		return MemorySegment.ofBuffer(buffer);
 	}
 
-	private static MemorySegment array(String name, float[] values) {
-		return MemorySegment.ofArray(Objects.requireNonNull(values, () -> name + " must not be null"));
+	private MemorySegment array(Collective call, String name, float[] values) {
+		return MemorySegment.ofArray(requireNonNull(call, name, values));
 	}
 
-	private static MemorySegment array(String name, double[] values) {
-		return MemorySegment.ofArray(Objects.requireNonNull(values, () -> name + " must not be null"));
+	private MemorySegment array(Collective call, String name, double[] values) {
+		return MemorySegment.ofArray(requireNonNull(call, name, values));
 	}
 
-	private static MemorySegment array(String name, int[] values) {
-		return MemorySegment.ofArray(Objects.requireNonNull(values, () -> name + " must not be null"));
+	private MemorySegment array(Collective call, String name, int[] values) {
+		return MemorySegment.ofArray(requireNonNull(call, name, values));
 	}
 
-	private static MemorySegment array(String name, long[] values) {
-		return MemorySegment.ofArray(Objects.requireNonNull(values, () -> name + " must not be null"));
+	private MemorySegment array(Collective call, String name, long[] values) {
+		return MemorySegment.ofArray(requireNonNull(call, name, values));
+	}
+
+	private <T> T requireNonNull(Collective call, String name, @Nullable T argument) {
+		if (argument == null) {
+			throw new NullPointerException(place(call) + name + " must not be null");
+		}
+		return argument;
+	}
+
+	private String place(Collective call) {
+		return "rank " + rank() + " of group " + name() + ": " + call + ": ";
 	}
 
 }

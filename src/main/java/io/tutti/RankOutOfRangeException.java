@@ -14,14 +14,14 @@ public final class RankOutOfRangeException extends IllegalArgumentException {
 	/** Number of ranks. */
 	private final int worldSize;
 
-	private RankOutOfRangeException(String role, int rank, int worldSize) {
-		super(role + " must be in 0.." + (worldSize - 1) + ", got " + rank);
+	private RankOutOfRangeException(String message, int rank, int worldSize) {
+		super(message);
 		this.rank = rank;
 		this.worldSize = worldSize;
 	}
 
 	/**
-	 * Checks a rank.
+	 * Checks a rank. For implementations of groups and libraries on top of them.
 	 * @param role what the rank was passed as, such as {@code root}
 	 * @param rank rank in question
 	 * @param worldSize number of ranks in the group
@@ -29,8 +29,19 @@ public final class RankOutOfRangeException extends IllegalArgumentException {
 	 */
 	public static void check(String role, int rank, int worldSize) {
 		if (rank < 0 || rank >= worldSize) {
-			throw new RankOutOfRangeException(role, rank, worldSize);
+			throw new RankOutOfRangeException(role + " must be in 0.." + (worldSize - 1) + ", got " + rank, rank,
+					worldSize);
 		}
+	}
+
+	/**
+	 * The same exception with the place of the call ahead of its message. For
+	 * implementations of groups, whose checks do not know the place.
+	 * @param place rank, group and call
+	 * @return the same exception with the place of the call ahead of its message
+	 */
+	public RankOutOfRangeException at(String place) {
+		return new RankOutOfRangeException(place + getMessage(), this.rank, this.worldSize);
 	}
 
 	/**

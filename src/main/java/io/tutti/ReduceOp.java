@@ -32,8 +32,6 @@ public enum ReduceOp {
 	/** 1 if an odd number of integer operands is not 0, otherwise 0. */
 	LOGICAL_XOR("logical-xor");
 
-	private static final ReduceOp[] VALUES = values();
-
 	private final String label;
 
 	ReduceOp(String label) {
@@ -60,20 +58,6 @@ public enum ReduceOp {
 			case SUM, PRODUCT, MIN, MAX, AVERAGE -> true;
 			case BITWISE_AND, BITWISE_OR, BITWISE_XOR, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR -> type.isInteger();
 		};
-	}
-
-	/**
-	 * The operator with an ordinal received from a peer.
-	 * @param ordinal number that a peer sent
-	 * @return the operator with an ordinal received from a peer
-	 * @throws IllegalArgumentException if no operator has that ordinal
-	 */
-	public static ReduceOp ofOrdinal(int ordinal) {
-		if (ordinal < 0 || ordinal >= VALUES.length) {
-			throw new IllegalArgumentException(
-					"operator ordinal must be in 0.." + (VALUES.length - 1) + ", got " + ordinal);
-		}
-		return VALUES[ordinal];
 	}
 
 	@Override

@@ -1,6 +1,7 @@
 package io.tutti;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 
 /**
  * One send or receive of {@link ProcessGroup#startAll}.
@@ -22,6 +23,11 @@ public record Transfer(Direction direction, MemorySegment buffer, DataType type,
 		/** Receives a message. */
 		RECEIVE
 
+	}
+
+	/** Checks the direction; the group checks the rest. */
+	public Transfer {
+		Objects.requireNonNull(direction, "direction must not be null");
 	}
 
 	/**

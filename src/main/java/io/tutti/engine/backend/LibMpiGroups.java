@@ -15,6 +15,7 @@ import io.tutti.engine.dispatch.GroupFactory;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.GroupStateException;
 import io.tutti.engine.spi.PointToPoint;
 
 /**
@@ -69,7 +70,7 @@ final class LibMpiGroups implements GroupFactory {
 	public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch) {
 		MpiCommunicator communicator = this.communicators.get(identity.name());
 		if (communicator == null) {
-			throw new IllegalStateException("group " + identity.name() + " is closed");
+			throw GroupStateException.closed(identity);
 		}
 		return new LibMpiMessages(identity, communicator, latch, abortGrace());
 	}

@@ -235,7 +235,7 @@ final class FailureResolver {
 	private Failure conclusion(Failure suspected) {
 		int missing = missing(suspected);
 		if (missing >= 0 && !areGone(suspected)) {
-			return new Failure(Failure.departure(suspected.group()), suspected.group(), suspected.sequence(),
+			return new Failure(DepartedRanks.failureOf(suspected.group()), suspected.group(), suspected.sequence(),
 					suspected.collective(), List.of(missing), this.departures.from(suspected.group()).describe(missing),
 					suspected.elapsed(), suspected.timeout());
 		}

@@ -6,13 +6,18 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
+import java.util.stream.Stream;
 
 import io.tutti.engine.spi.Agreement;
+import io.tutti.engine.spi.ArgumentMismatchException;
+import io.tutti.engine.spi.CallOrigin;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupBackend;
+import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.GroupSetupException;
+import io.tutti.engine.spi.GroupStateException;
 import io.tutti.engine.spi.MetadataExchange;
+import io.tutti.engine.spi.RefusedCall;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +29,8 @@ final class AllocatedBuffers implements AutoCloseable {
 	private record Allocation(MemorySegment buffer, Arena arena) {
 	}
 
+	private final GroupIdentity identity;
+
 	private final GroupBackend backend;
 
 	private final List<@Nullable Allocation> allocations = new ArrayList<>();
@@ -31,7 +38,8 @@ final class AllocatedBuffers implements AutoCloseable {
 	/** Arenas of freed buffers that were in use, to close later. */
 	private final List<Arena> inUse = new ArrayList<>();
 
-	AllocatedBuffers(GroupBackend backend) {
+	AllocatedBuffers(GroupIdentity identity, GroupBackend backend) {
+		this.identity = identity;
 		this.backend = backend;
 	}
 
@@ -41,11 +49,12 @@ final class AllocatedBuffers implements AutoCloseable {
 	 */
 	synchronized MemorySegment allocate(DefaultProcessGroup group, long bytes) {
 		if (bytes < 0) {
-			throw new IllegalArgumentException("a buffer must have at least 0 bytes, got " + bytes);
+			throw new IllegalArgumentException(
+					RefusedCall.place(this.identity, "allocate") + "bytes must be at least 0, got " + bytes);
 		}
 		Deadline deadline = Deadline.after(group.timeout());
 		MetadataExchange exchange = new GroupExchange(group, Agreement.ALLOCATE);
-		requireSame(group, exchange, bytes, deadline, "every rank must allocate the same number of bytes");
+		requireSame(exchange, bytes, deadline, "every rank must allocate the same number of bytes");
 		release();
 		Arena arena = Arena.ofShared();
 		try {
@@ -79,22 +88,24 @@ final class AllocatedBuffers implements AutoCloseable {
 	 * the group
 	 */
 	synchronized void free(DefaultProcessGroup group, MemorySegment buffer) {
-		Objects.requireNonNull(buffer, "buffer must not be null");
+		if (buffer == null) {
+			throw new NullPointerException(RefusedCall.place(this.identity, "free") + "buffer must not be null");
+		}
 		int index = indexOf(buffer);
-		requireSame(group, new GroupExchange(group, Agreement.FREE), index, Deadline.after(group.timeout()),
+		requireSame(new GroupExchange(group, Agreement.FREE), index, Deadline.after(group.timeout()),
 				"every rank must free the buffer of the same allocation (-1: not an allocated buffer)");
 		Allocation freed = (index >= 0) ? this.allocations.set(index, null) : null;
 		if (freed == null) {
-			throw new IllegalArgumentException(buffer + " is not a buffer that " + group
-					+ " has allocated, or it is freed already; pass the segment that allocate returned");
+			throw new IllegalArgumentException(RefusedCall.place(this.identity, "free") + buffer
+					+ " is not a buffer that the group has allocated, or it is freed already; pass the segment that allocate returned");
 		}
 		this.backend.free(freed.buffer());
 		this.inUse.add(freed.arena());
 		if (!release().isEmpty() && freed.buffer().scope().isAlive()) {
-			throw new IllegalStateException(
-					"rank " + group.identity().worldRank() + ": group " + group.name() + " has freed a buffer of "
-							+ freed.buffer().byteSize() + " bytes that a call still uses; its memory"
-							+ " is released later: wait for all work on a buffer before you free it");
+			throw new GroupStateException(CallOrigin.in(this.identity),
+					"free: a call still uses the buffer of " + freed.buffer().byteSize()
+							+ " bytes; its memory is released later: wait for all work on a buffer before you free it",
+					null);
 		}
 	}
 
@@ -127,22 +138,26 @@ final class AllocatedBuffers implements AutoCloseable {
 		return -1;
 	}
 
-	private static void requireSame(DefaultProcessGroup group, MetadataExchange exchange, long value, Deadline deadline,
-			String rule) {
+	private void requireSame(MetadataExchange exchange, long value, Deadline deadline, String rule) {
 		try {
 			byte[][] values = exchange.allGather(ByteBuffer.allocate(Long.BYTES).putLong(value).array(), deadline);
 			long first = ByteBuffer.wrap(values[0]).getLong();
 			for (int rank = 1; rank < values.length; rank++) {
 				long other = ByteBuffer.wrap(values[rank]).getLong();
 				if (other != first) {
-					throw new IllegalArgumentException(
+					throw new ArgumentMismatchException(CallOrigin.about(this.identity, othersOf(0, rank)),
 							rule + ": rank 0 passed " + first + ", rank " + rank + " " + other);
 				}
 			}
 		}
 		catch (IOException ex) {
-			throw new GroupSetupException(group.identity(), "ranks could not compare the sizes of a buffer", ex);
+			throw new GroupSetupException(this.identity, "ranks could not compare the sizes of a buffer", ex);
 		}
+	}
+
+	/** The ranks that disagree, other than this one. */
+	private List<Integer> othersOf(int one, int other) {
+		return Stream.of(one, other).filter((rank) -> rank != this.identity.rank()).toList();
 	}
 
 	/**
@@ -160,8 +175,8 @@ final class AllocatedBuffers implements AutoCloseable {
 		this.allocations.clear();
 		List<IllegalStateException> failures = release();
 		if (!failures.isEmpty()) {
-			throw new IllegalStateException("a buffer of a closed group is in use outside of the group",
-					failures.getFirst());
+			throw new GroupStateException(CallOrigin.in(this.identity),
+					"a buffer of the closed group is in use outside of it", failures.getFirst());
 		}
 	}
 

@@ -1,11 +1,7 @@
 package io.tutti.engine.dispatch;
 
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 
 import io.tutti.Collective;
@@ -15,6 +11,7 @@ import io.tutti.ReduceOp;
 import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.RefusedCall;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +27,8 @@ final class BufferValidation {
 	private static final Thread ANY_THREAD = Thread.ofVirtual().unstarted(() -> {
 	});
 
+	private final GroupIdentity identity;
+
 	private final int rank;
 
 	private final int worldSize;
@@ -37,6 +36,7 @@ final class BufferValidation {
 	private final GroupBackend backend;
 
 	BufferValidation(GroupIdentity identity, GroupBackend backend) {
+		this.identity = identity;
 		this.backend = backend;
 		this.rank = identity.rank();
 		this.worldSize = identity.worldSize();
@@ -48,11 +48,37 @@ final class BufferValidation {
 	 */
 	long check(Collective collective, MemorySegment send, MemorySegment receive, DataType type, @Nullable ReduceOp op,
 			int root) {
+		try {
+			return checkEven(collective, send, receive, type, op, root);
+		}
+		catch (IllegalArgumentException | NullPointerException | UnsupportedOperationException ex) {
+			throw RefusedCall.at(this.identity, collective.label(), ex);
+		}
+	}
+
+	/** Checks the arguments of a call in place on each of several buffers. */
+	void checkList(Collective collective, List<MemorySegment> buffers, DataType type, @Nullable ReduceOp op, int root) {
+		check(collective, MemorySegment.NULL, MemorySegment.NULL, type, op, root);
+		try {
+			for (MemorySegment buffer : Objects.requireNonNull(buffers, "buffers must not be null")) {
+				checkEven(collective, buffer, buffer, type, op, root);
+			}
+			if (collective != Collective.BROADCAST) {
+				SeparateBuffers.require(buffers);
+			}
+		}
+		catch (IllegalArgumentException | NullPointerException | UnsupportedOperationException ex) {
+			throw RefusedCall.at(this.identity, collective.label(), ex);
+		}
+	}
+
+	private long checkEven(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
+			@Nullable ReduceOp op, int root) {
 		requireOperator(collective, type, op);
 		RankOutOfRangeException.check("root", root, this.worldSize);
 		requireUsable(send, receive);
 		if (receive.isReadOnly() && !(collective == Collective.BROADCAST && this.rank == root)) {
-			throw readOnly();
+			throw readOnly(send, receive);
 		}
 		switch (collective) {
 			case BARRIER, BROADCAST -> {
@@ -88,52 +114,65 @@ final class BufferValidation {
 	 * @return the call's {@linkplain Call#count() count}
 	 */
 	long checkUneven(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
-			@Nullable ReduceOp op, int root, long[] sendCounts, long @Nullable [] receiveCounts) {
+			@Nullable ReduceOp op, int root, long @Nullable [] sendCounts, long @Nullable [] receiveCounts) {
+		try {
+			return checkParts(collective, send, receive, type, op, root, sendCounts, receiveCounts);
+		}
+		catch (IllegalArgumentException | NullPointerException | UnsupportedOperationException ex) {
+			throw RefusedCall.at(this.identity, collective.label(), ex);
+		}
+	}
+
+	private long checkParts(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
+			@Nullable ReduceOp op, int root, long @Nullable [] sendCounts, long @Nullable [] receiveCounts) {
 		requireOperator(collective, type, op);
 		RankOutOfRangeException.check("root", root, this.worldSize);
 		requireUsable(send, receive);
 		if (receive.isReadOnly()) {
-			throw readOnly();
+			throw readOnly(send, receive);
 		}
-		long total = total("counts", sendCounts);
-		long own = sendCounts[this.rank];
+		boolean exchange = collective == Collective.ALL_TO_ALL;
+		long[] counts = Objects.requireNonNull(sendCounts,
+				exchange ? "sendCounts must not be null" : "counts must not be null");
+		long total = total(exchange ? "sendCounts" : "counts", counts);
+		long own = counts[this.rank];
 		switch (collective) {
 			case ALL_GATHER -> {
 				requireCount("send", send, own, type);
 				requireCount("receive", receive, total, type);
-				requirePart(receive, send, offset(sendCounts, type));
+				requirePart(receive, send, offset(counts, type));
 			}
 			case REDUCE_SCATTER -> {
 				requireCount("send", send, total, type);
 				requireCount("receive", receive, own, type);
-				requirePart(send, receive, offset(sendCounts, type));
+				requirePart(send, receive, offset(counts, type));
 			}
 			case GATHER -> {
 				requireCount("send", send, own, type);
 				if (this.rank == root) {
 					requireCount("receive", receive, total, type);
-					requirePart(receive, send, offset(sendCounts, type));
+					requirePart(receive, send, offset(counts, type));
 				}
 			}
 			case SCATTER -> {
 				requireCount("receive", receive, own, type);
 				if (this.rank == root) {
 					requireCount("send", send, total, type);
-					requirePart(send, receive, offset(sendCounts, type));
+					requirePart(send, receive, offset(counts, type));
 				}
 			}
 			case ALL_TO_ALL -> {
-				long[] comes = (receiveCounts != null) ? receiveCounts : sendCounts;
+				long[] comes = Objects.requireNonNull(receiveCounts, "receiveCounts must not be null");
 				requireCount("send", send, total, type);
-				requireCount("receive", receive, total("receive counts", comes), type);
+				requireCount("receive", receive, total("receiveCounts", comes), type);
 				requireSame(own, comes[this.rank]);
 				requireDisjoint(send, receive);
 			}
 			case BARRIER, ALL_REDUCE, REDUCE, BROADCAST, SCAN, EXCLUSIVE_SCAN ->
-				throw new IllegalArgumentException(collective + " has no counts by rank");
+				throw new IllegalArgumentException("it has no counts by rank");
 		}
 		this.backend.requireUsable(collective, send, receive, op, true);
-		return (collective == Collective.ALL_TO_ALL) ? 0 : total;
+		return exchange ? 0 : total;
 	}
 
 	private long countOf(Collective collective, MemorySegment send, MemorySegment receive, DataType type) {
@@ -154,7 +193,7 @@ final class BufferValidation {
 		Objects.requireNonNull(type, "type must not be null");
 		if (op == null) {
 			if (collective.reduces()) {
-				throw new IllegalArgumentException(collective + " needs an operator, got null");
+				throw new NullPointerException("op must not be null");
 			}
 			return;
 		}
@@ -162,35 +201,44 @@ final class BufferValidation {
 			throw new IllegalArgumentException(op + " needs an integer type, got " + type);
 		}
 		if (op == ReduceOp.AVERAGE && (collective == Collective.SCAN || collective == Collective.EXCLUSIVE_SCAN)) {
-			throw new IllegalArgumentException(collective + " has no operator " + op);
+			throw new IllegalArgumentException("op must be any but " + op + ", which prefixes do not have");
 		}
 	}
 
 	private static void requireUsable(MemorySegment send, MemorySegment receive) {
-		requireUsable("send", send);
-		requireUsable("receive", receive);
+		requireUsable(sendName(send, receive), send);
+		requireUsable(receiveName(send, receive), receive);
 	}
 
-	private static IllegalArgumentException readOnly() {
-		return new IllegalArgumentException("receive buffer is read-only");
+	/** A call in place has one buffer. */
+	private static String sendName(@Nullable MemorySegment send, @Nullable MemorySegment receive) {
+		return (send == receive) ? "buffer" : "send buffer";
+	}
+
+	private static String receiveName(@Nullable MemorySegment send, @Nullable MemorySegment receive) {
+		return (send == receive) ? "buffer" : "receive buffer";
+	}
+
+	private static IllegalArgumentException readOnly(MemorySegment send, MemorySegment receive) {
+		return new IllegalArgumentException(receiveName(send, receive) + " is read-only");
 	}
 
 	/** Checks that the buffers were not closed while the call waited for its turn. */
 	static void requireOpen(MemorySegment send, MemorySegment receive) {
-		requireOpen("send", send);
-		requireOpen("receive", receive);
+		requireOpen(sendName(send, receive), send);
+		requireOpen(receiveName(send, receive), receive);
 	}
 
 	private static void requireOpen(String name, MemorySegment segment) {
 		requireBuffer(name, segment);
 		if (!segment.scope().isAlive()) {
-			throw new IllegalArgumentException(name + " buffer is closed");
+			throw new IllegalArgumentException(name + " is closed");
 		}
 	}
 
 	private static void requireBuffer(String name, @Nullable MemorySegment segment) {
 		if (segment == null) {
-			throw new NullPointerException(name + " buffer must not be null");
+			throw new NullPointerException(name + " must not be null");
 		}
 	}
 
@@ -202,52 +250,9 @@ final class BufferValidation {
 	static void requireStillOpen(Call call, MemorySegment send, MemorySegment receive, @Nullable Throwable cause) {
 		boolean sendOpen = send.scope().isAlive();
 		if (!sendOpen || !receive.scope().isAlive()) {
-			throw new IllegalStateException(
-					(sendOpen ? "receive" : "send") + " buffer was closed during " + call.issued().collective() + " #"
-							+ call.sequence() + ": keep its arena open until the call returns or its future is done",
-					cause);
-		}
-	}
-
-	/**
-	 * Checks that no two buffers of a list that are written overlap: each would be
-	 * reduced by itself, and one result overwritten by the other.
-	 */
-	static void requireSeparate(List<MemorySegment> buffers) {
-		if (followEachOther(buffers)) {
-			return;
-		}
-		Map<Object, List<MemorySegment>> byMemory = new IdentityHashMap<>();
-		for (MemorySegment buffer : buffers) {
-			if (buffer.byteSize() > 0 && !buffer.isReadOnly()) {
-				byMemory.computeIfAbsent(buffer.heapBase().orElse(MemorySegment.NULL), (_) -> new ArrayList<>())
-					.add(buffer);
-			}
-		}
-		byMemory.values().forEach(BufferValidation::requireSeparateInOneMemory);
-	}
-
-	/**
-	 * Whether each buffer begins where or after the one before ends, in native memory.
-	 */
-	private static boolean followEachOther(List<MemorySegment> buffers) {
-		long end = 0;
-		for (MemorySegment buffer : buffers) {
-			if (!buffer.isNative() || buffer.address() < end) {
-				return false;
-			}
-			end = buffer.address() + buffer.byteSize();
-		}
-		return true;
-	}
-
-	private static void requireSeparateInOneMemory(List<MemorySegment> buffers) {
-		buffers.sort(Comparator.comparingLong(MemorySegment::address));
-		for (int i = 1; i < buffers.size(); i++) {
-			if (buffers.get(i - 1).asOverlappingSlice(buffers.get(i)).isPresent()) {
-				throw new IllegalArgumentException(
-						"buffers of a list must not overlap, got " + buffers.get(i - 1) + " and " + buffers.get(i));
-			}
+			throw new IllegalStateException((sendOpen ? receiveName(send, receive) : sendName(send, receive))
+					+ " was closed during " + call.issued().collective() + " #" + call.sequence()
+					+ ": keep its arena open until the call returns or its future is done", cause);
 		}
 	}
 
@@ -255,15 +260,27 @@ final class BufferValidation {
 	 * Checks that no buffer belongs to a confined arena: the worker thread of an
 	 * asynchronous call cannot keep an arena of another thread open.
 	 */
-	static void requireShared(MemorySegment send, MemorySegment receive) {
-		requireShared("send", send);
-		requireShared("receive", receive);
+	void requireShared(Collective collective, MemorySegment send, MemorySegment receive) {
+		try {
+			requireShared(sendName(send, receive), send);
+			requireShared(receiveName(send, receive), receive);
+		}
+		catch (IllegalArgumentException | NullPointerException ex) {
+			throw RefusedCall.at(this.identity, collective.label(), ex);
+		}
+	}
+
+	/** Checks each buffer of a list, if there is a list. */
+	void requireShared(Collective collective, @Nullable List<MemorySegment> buffers) {
+		if (buffers != null) {
+			buffers.forEach((buffer) -> requireShared(collective, buffer, buffer));
+		}
 	}
 
 	static void requireShared(String name, MemorySegment segment) {
 		requireBuffer(name, segment);
 		if (!segment.isAccessibleBy(ANY_THREAD)) {
-			throw new IllegalArgumentException(name + " buffer belongs to a confined arena, which is its thread's "
+			throw new IllegalArgumentException(name + " belongs to a confined arena, which is its thread's "
 					+ "alone; an asynchronous call needs a shared, automatic or global one");
 		}
 	}
@@ -271,8 +288,7 @@ final class BufferValidation {
 	static void requireUsable(String name, MemorySegment segment) {
 		requireOpen(name, segment);
 		if (!segment.isAccessibleBy(Thread.currentThread())) {
-			throw new IllegalArgumentException(
-					name + " buffer belongs to another thread; use a shared or automatic arena");
+			throw new IllegalArgumentException(name + " belongs to another thread; use a shared or automatic arena");
 		}
 	}
 
@@ -337,10 +353,7 @@ final class BufferValidation {
 	}
 
 	/** Makes no message beforehand, which would be allocated per call. */
-	private long total(String name, long @Nullable [] counts) {
-		if (counts == null) {
-			throw new NullPointerException(name + " must not be null");
-		}
+	private long total(String name, long[] counts) {
 		if (counts.length != this.worldSize) {
 			throw new IllegalArgumentException(
 					name + " must be one per rank (" + this.worldSize + "), got " + counts.length);

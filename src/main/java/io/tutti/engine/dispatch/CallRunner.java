@@ -5,7 +5,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -21,9 +20,11 @@ import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.spi.Agreement;
 import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.CallOrigin;
 import io.tutti.engine.spi.CallReport;
 import io.tutti.engine.spi.CallSignature;
 import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.GroupStateException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,7 +64,7 @@ final class CallRunner implements AutoCloseable {
 		this.check = new ConsistencyCheck(identity.name(), this.recorder, latch);
 		this.call = new Call(identity.worldSize(), this.check);
 		this.buffers = new BufferValidation(identity, backend);
-		this.worker = new GroupWorker("tutti-r" + identity.worldRank() + "-" + identity.name() + "-worker");
+		this.worker = new GroupWorker(identity);
 	}
 
 	FlightRecorder recorder() {
@@ -99,7 +100,8 @@ final class CallRunner implements AutoCloseable {
 	 * @param receiveCounts {@code null} where every rank gives the same counts
 	 */
 	void runUneven(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
-			@Nullable ReduceOp op, int root, long[] sendCounts, long @Nullable [] receiveCounts, CallOptions options) {
+			@Nullable ReduceOp op, int root, long @Nullable [] sendCounts, long @Nullable [] receiveCounts,
+			CallOptions options) {
 		long count = this.buffers.checkUneven(collective, send, receive, type, op, root, sendCounts, receiveCounts);
 		run(collective, count, send, receive, type, op, root, sendCounts, receiveCounts, options);
 	}
@@ -124,8 +126,8 @@ final class CallRunner implements AutoCloseable {
 
 	private void requireAnotherThread(Collective collective) {
 		if (this.worker.isCurrentThread()) {
-			throw new IllegalStateException("a synchronous " + collective + " on the worker thread of group "
-					+ this.identity.name() + " would wait for itself; use its async form");
+			throw new GroupStateException(CallOrigin.in(this.identity).of(collective), "a synchronous " + collective
+					+ " on the worker thread of the group would wait for itself; use its async form", null);
 		}
 	}
 
@@ -152,12 +154,7 @@ final class CallRunner implements AutoCloseable {
 	private List<List<MemorySegment>> packs(Collective collective, List<MemorySegment> buffers, DataType type,
 			@Nullable ReduceOp op, int root) {
 		this.buffers.check(collective, MemorySegment.NULL, MemorySegment.NULL, type, op, root);
-		for (MemorySegment buffer : Objects.requireNonNull(buffers, "buffers must not be null")) {
-			this.buffers.check(collective, buffer, buffer, type, op, root);
-		}
-		if (collective != Collective.BROADCAST) {
-			BufferValidation.requireSeparate(buffers);
-		}
+		this.buffers.checkList(collective, buffers, type, op, root);
 		return CallStaging.packs(buffers, !this.backend.takesDeviceMemory());
 	}
 
@@ -195,8 +192,11 @@ final class CallRunner implements AutoCloseable {
 		try {
 			return copy.get();
 		}
-		catch (RuntimeException | Error ex) {
-			this.latch.giveUp(this.call, ex);
+		catch (RuntimeException ex) {
+			throw this.latch.giveUp(this.call, ex);
+		}
+		catch (Error ex) {
+			ex.addSuppressed(this.latch.giveUp(this.call, ex));
 			throw ex;
 		}
 	}
@@ -227,7 +227,7 @@ final class CallRunner implements AutoCloseable {
 	/** Runs a call on the worker thread. */
 	Work<Void> runAsync(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
 			@Nullable ReduceOp op, int root, CallOptions options) {
-		BufferValidation.requireShared(send, receive);
+		this.buffers.requireShared(collective, send, receive);
 		long count = this.buffers.check(collective, send, receive, type, op, root);
 		return runAsync(collective, count, send, receive, type, op, root, null, null, options);
 	}
@@ -237,9 +237,10 @@ final class CallRunner implements AutoCloseable {
 	 * @param receiveCounts {@code null} where every rank gives the same counts
 	 */
 	Work<Void> runUnevenAsync(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
-			@Nullable ReduceOp op, int root, long[] sendCounts, long @Nullable [] receiveCounts, CallOptions options) {
-		BufferValidation.requireShared(send, receive);
-		long[] ownSendCounts = Objects.requireNonNull(sendCounts, "counts must not be null").clone();
+			@Nullable ReduceOp op, int root, long @Nullable [] sendCounts, long @Nullable [] receiveCounts,
+			CallOptions options) {
+		this.buffers.requireShared(collective, send, receive);
+		long[] ownSendCounts = (sendCounts != null) ? sendCounts.clone() : null;
 		long[] ownReceiveCounts = (receiveCounts != null) ? receiveCounts.clone() : null;
 		long count = this.buffers.checkUneven(collective, send, receive, type, op, root, ownSendCounts,
 				ownReceiveCounts);
@@ -259,8 +260,7 @@ final class CallRunner implements AutoCloseable {
 	/** As {@link #runAll} on the worker thread. */
 	Work<Void> runAllAsync(Collective collective, List<MemorySegment> buffers, DataType type, @Nullable ReduceOp op,
 			int root, CallOptions options) {
-		Objects.requireNonNull(buffers, "buffers must not be null");
-		buffers.forEach((buffer) -> BufferValidation.requireShared(buffer, buffer));
+		this.buffers.requireShared(collective, buffers);
 		List<List<MemorySegment>> packs = packs(collective, buffers, type, op, root);
 		int sizes = sizes(buffers);
 		return submit(collective, packs.size(), options, (ticket, issuedNanos) -> runPacks(ticket, collective, packs,
@@ -363,7 +363,7 @@ final class CallRunner implements AutoCloseable {
 
 	private void requireOpen() {
 		if (this.closed) {
-			throw new IllegalStateException("group " + this.identity.name() + " is closed");
+			throw GroupStateException.closed(this.identity);
 		}
 	}
 
@@ -387,8 +387,7 @@ final class CallRunner implements AutoCloseable {
 			throw this.call.named(this.latch.agree(ex));
 		}
 		catch (RuntimeException ex) {
-			this.latch.giveUp(this.call, ex);
-			throw ex;
+			throw this.latch.giveUp(this.call, ex);
 		}
 		catch (Error ex) {
 			ex.addSuppressed(this.latch.giveUp(this.call, ex));
@@ -424,9 +423,10 @@ final class CallRunner implements AutoCloseable {
 		BufferValidation.requireStillOpen(this.call, send, receive, null);
 	}
 
-	private void abort(String reason) {
-		this.latch.abort(reason);
+	private CollectiveException abort(String reason) {
+		CollectiveException cause = this.latch.abort(reason);
 		this.backend.wake();
+		return cause;
 	}
 
 	/**

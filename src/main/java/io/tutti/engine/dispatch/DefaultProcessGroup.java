@@ -18,6 +18,7 @@ import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.CallReport;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.PointToPoint;
+import io.tutti.engine.spi.RefusedCall;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -98,8 +99,8 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		latch.reportTo(identity, reporter, timeouts.abort());
 		this.messages = openMessages();
 		this.runner = new CallRunner(identity, backend, latch);
-		this.buffers = new AllocatedBuffers(backend);
-		this.arguments = new MessageArguments(identity.worldSize());
+		this.buffers = new AllocatedBuffers(identity, backend);
+		this.arguments = new MessageArguments(identity, backend);
 		this.split = new GroupSplit(identity, factory);
 	}
 
@@ -183,12 +184,21 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	@Override
 	public DefaultProcessGroup withTimeout(Duration timeout) {
-		return new DefaultProcessGroup(this.group, this.options.withTimeout(timeout));
+		return with("withTimeout", () -> this.options.withTimeout(timeout));
 	}
 
 	@Override
 	public ProcessGroup withLabel(String label) {
-		return new DefaultProcessGroup(this.group, this.options.withLabel(label));
+		return with("withLabel", () -> this.options.withLabel(label));
+	}
+
+	private DefaultProcessGroup with(String call, Supplier<CallOptions> changed) {
+		try {
+			return new DefaultProcessGroup(this.group, changed.get());
+		}
+		catch (IllegalArgumentException | NullPointerException ex) {
+			throw RefusedCall.at(this.identity, call, ex);
+		}
 	}
 
 	/** The last calls of this rank in this group and the totals of all its calls. */
@@ -445,62 +455,62 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	@Override
 	public void send(MemorySegment buffer, DataType type, int peer, int tag) {
-		sender(buffer, type, peer, tag).send(buffer, type, peer, tag, timeout());
+		this.arguments.requireSend(buffer, type, peer, tag);
+		messages().send(buffer, type, peer, tag, timeout());
 	}
 
 	@Override
 	public Work<Void> sendAsync(MemorySegment buffer, DataType type, int peer, int tag) {
-		BufferValidation.requireShared("send", buffer);
-		CompletableFuture<Message> sent = sender(buffer, type, peer, tag).sendAsync(buffer, type, peer, tag, timeout());
+		this.arguments.requireAsyncSend(buffer, type, peer, tag);
+		CompletableFuture<Message> sent = messages().sendAsync(buffer, type, peer, tag, timeout());
 		return new EngineWork<>(sent.thenApply((message) -> null), "send to rank " + peer + " with tag " + tag,
-				this::abort, () -> messages().cancel(sent));
+				this::abortForReason, () -> messages().cancel(sent));
 	}
 
 	@Override
 	public long receive(MemorySegment buffer, DataType type, int peer, int tag) {
-		return receiver(buffer, type, peer, tag, false).receive(buffer, type, peer, tag, timeout());
+		this.arguments.requireReceive(buffer, type, peer, tag, false);
+		return messages().receive(buffer, type, peer, tag, timeout());
 	}
 
 	@Override
 	public Message receiveAny(MemorySegment buffer, DataType type, int source, int tag) {
-		return receiver(buffer, type, source, tag, true).receiveAny(buffer, type, source, tag, timeout());
+		this.arguments.requireReceive(buffer, type, source, tag, true);
+		return messages().receiveAny(buffer, type, source, tag, timeout());
 	}
 
 	@Override
 	public Work<Message> receiveAsync(MemorySegment buffer, DataType type, int source, int tag) {
-		BufferValidation.requireShared("receive", buffer);
-		return work(receiver(buffer, type, source, tag, true).receiveAsync(buffer, type, source, tag, timeout()),
+		this.arguments.requireAsyncReceive(buffer, type, source, tag);
+		return work(messages().receiveAsync(buffer, type, source, tag, timeout()),
 				"receive from " + ((source == Message.ANY_SOURCE) ? "any rank" : "rank " + source));
 	}
 
 	private Work<Message> work(CompletableFuture<Message> end, String call) {
-		return new EngineWork<>(end, call, this::abort, () -> messages().cancel(end));
+		return new EngineWork<>(end, call, this::abortForReason, () -> messages().cancel(end));
 	}
 
 	@Override
 	public Message probe(int source, int tag) {
-		return prober(source, tag).probe(source, tag, timeout());
+		this.arguments.requireProbe(source, tag);
+		return messages().probe(source, tag, timeout());
 	}
 
 	@Override
 	public @Nullable Message tryProbe(int source, int tag) {
-		return prober(source, tag).peek(source, tag);
+		this.arguments.requireProbe(source, tag);
+		return messages().peek(source, tag);
 	}
 
 	@Override
 	public long sendReceive(MemorySegment send, int peer, MemorySegment receive, int source, DataType type, int tag) {
-		sender(send, type, peer, tag);
-		PointToPoint opened = receiver(receive, type, source, tag, false);
-		BufferValidation.requireDisjoint(send, receive);
-		return opened.sendReceive(send, peer, receive, source, type, tag, timeout());
+		this.arguments.requireSendReceive(send, peer, receive, source, type, tag);
+		return messages().sendReceive(send, peer, receive, source, type, tag, timeout());
 	}
 
 	@Override
 	public List<Work<Message>> startAll(List<Transfer> transfers) {
-		Objects.requireNonNull(transfers, "transfers must not be null");
-		transfers.forEach((transfer) -> Objects.requireNonNull(transfer, "a transfer must not be null"));
-		List<Transfer> all = List.copyOf(transfers);
-		all.forEach(this::requireValid);
+		List<Transfer> all = this.arguments.requireTransfers(transfers);
 		List<@Nullable Work<Message>> works = new ArrayList<>(Collections.nCopies(all.size(), null));
 		for (Transfer.Direction direction : List.of(Transfer.Direction.RECEIVE, Transfer.Direction.SEND)) {
 			for (int i = 0; i < works.size(); i++) {
@@ -511,24 +521,6 @@ public final class DefaultProcessGroup implements ProcessGroup {
 			}
 		}
 		return List.copyOf(works);
-	}
-
-	/**
-	 * Checks a transfer before any is started: the caller would get no work for those
-	 * that were started before the invalid one.
-	 */
-	private void requireValid(Transfer transfer) {
-		MemorySegment buffer = transfer.buffer();
-		switch (transfer.direction()) {
-			case SEND -> {
-				BufferValidation.requireShared("send", buffer);
-				sender(buffer, transfer.type(), transfer.peer(), transfer.tag());
-			}
-			case RECEIVE -> {
-				BufferValidation.requireShared("receive", buffer);
-				receiver(buffer, transfer.type(), transfer.peer(), transfer.tag(), true);
-			}
-		}
 	}
 
 	private Work<Message> start(Transfer transfer) {
@@ -549,33 +541,11 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		}
 	}
 
-	/** The messages of the group, for a valid send. */
-	private PointToPoint sender(MemorySegment buffer, DataType type, int peer, int tag) {
-		PointToPoint opened = messages();
-		this.backend.requireMessageMemory(buffer);
-		this.arguments.requireSend(buffer, type, peer, tag);
-		return opened;
-	}
-
-	/** The messages of the group, for a valid receive. */
-	private PointToPoint receiver(MemorySegment buffer, DataType type, int source, int tag, boolean anyAllowed) {
-		PointToPoint opened = messages();
-		this.backend.requireMessageMemory(buffer);
-		this.arguments.requireReceive(buffer, type, source, tag, anyAllowed);
-		return opened;
-	}
-
-	/** The messages of the group, for a valid probe. */
-	private PointToPoint prober(int source, int tag) {
-		PointToPoint opened = messages();
-		this.arguments.requireProbe(source, tag);
-		return opened;
-	}
-
 	private PointToPoint messages() {
 		PointToPoint opened = this.messages;
 		if (opened == null) {
-			throw new UnsupportedOperationException("group " + name() + " has no point-to-point messages");
+			throw new UnsupportedOperationException(
+					RefusedCall.place(this.identity, "message") + "the group has no point-to-point messages");
 		}
 		return opened;
 	}
@@ -608,8 +578,13 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	@Override
 	public void abort(String reason) {
-		this.latch.abort(Objects.requireNonNull(reason, "reason must not be null"));
+		abortForReason(requireNonNull("abort", "reason", reason));
+	}
+
+	private CollectiveException abortForReason(String reason) {
+		CollectiveException cause = this.latch.abort(reason);
 		wake();
+		return cause;
 	}
 
 	@Override
@@ -654,13 +629,14 @@ public final class DefaultProcessGroup implements ProcessGroup {
 			this.group.onClose(action);
 			return;
 		}
+		Runnable release = requireNonNull("onClose", "action", action);
 		synchronized (this) {
 			if (this.bound != null) {
-				this.bound.push(Objects.requireNonNull(action, "action must not be null"));
+				this.bound.push(release);
 				return;
 			}
 		}
-		action.run();
+		release.run();
 	}
 
 	@Override
@@ -668,11 +644,22 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		if (this.group != this) {
 			return this.group.shared(type, key, creator, release);
 		}
+		requireNonNull("shared", "type", type);
+		requireNonNull("shared", "key", key);
+		requireNonNull("shared", "creator", creator);
+		requireNonNull("shared", "release", release);
 		return type.cast(this.shared.computeIfAbsent(List.of(type, key), (_) -> {
 			T created = creator.get();
 			onClose(() -> release.accept(created));
 			return created;
 		}));
+	}
+
+	private <T> T requireNonNull(String call, String name, @Nullable T argument) {
+		if (argument == null) {
+			throw new NullPointerException(RefusedCall.place(this.identity, call) + name + " must not be null");
+		}
+		return argument;
 	}
 
 	/** An action that fails does not keep the others from running. */

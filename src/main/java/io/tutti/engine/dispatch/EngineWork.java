@@ -11,8 +11,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
+import java.util.function.Function;
 
+import io.tutti.CollectiveException;
 import io.tutti.Work;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +26,7 @@ final class EngineWork<T extends @Nullable Object> implements Work<T> {
 
 	private final String call;
 
-	private final Consumer<String> abort;
+	private final Function<String, CollectiveException> abort;
 
 	private final BooleanSupplier cancellation;
 
@@ -39,10 +40,12 @@ final class EngineWork<T extends @Nullable Object> implements Work<T> {
 	/**
 	 * @param end the engine's internal future of the call
 	 * @param call description of the call
-	 * @param abort breaks the group with a reason, which ends the call
+	 * @param abort breaks the group with a reason, which ends the call, and returns its
+	 * failure
 	 * @param cancellation withdraws the call; returns whether it did
 	 */
-	EngineWork(CompletableFuture<T> end, String call, Consumer<String> abort, BooleanSupplier cancellation) {
+	EngineWork(CompletableFuture<T> end, String call, Function<String, CollectiveException> abort,
+			BooleanSupplier cancellation) {
 		this.end = end;
 		this.call = call;
 		this.abort = abort;
@@ -58,7 +61,7 @@ final class EngineWork<T extends @Nullable Object> implements Work<T> {
 			throw interrupted();
 		}
 		catch (CancellationException ex) {
-			throw withdrawn();
+			throw unchecked(Objects.requireNonNull(failure()));
 		}
 		catch (ExecutionException ex) {
 			throw unchecked(ex.getCause());
@@ -79,7 +82,7 @@ final class EngineWork<T extends @Nullable Object> implements Work<T> {
 			throw interrupted();
 		}
 		catch (CancellationException ex) {
-			throw withdrawn();
+			throw unchecked(Objects.requireNonNull(failure()));
 		}
 		catch (ExecutionException ex) {
 			throw unchecked(ex.getCause());
@@ -88,20 +91,16 @@ final class EngineWork<T extends @Nullable Object> implements Work<T> {
 
 	/** Returns only once the call accesses its buffers no longer. */
 	private RuntimeException interrupted() {
-		this.abort.accept("the calling thread was interrupted while it waited for " + this.call);
+		CollectiveException broken = this.abort
+			.apply("the calling thread was interrupted while it waited for " + this.call);
 		try {
 			this.end.handle((result, failure) -> null).join();
 			Throwable failure = failure();
-			return (failure != null) ? unchecked(failure)
-					: new IllegalStateException(this.call + " is done, but its waiting thread was interrupted");
+			return (failure != null) ? unchecked(failure) : broken;
 		}
 		finally {
 			Thread.currentThread().interrupt();
 		}
-	}
-
-	private CancellationException withdrawn() {
-		return new CancellationException(this.call + " was withdrawn by cancel");
 	}
 
 	private static RuntimeException unchecked(Throwable failure) {

@@ -6,13 +6,12 @@ import java.util.Arrays;
 import java.util.List;
 
 import io.tutti.Collective;
-import io.tutti.DataType;
 import io.tutti.Failure;
-import io.tutti.ReduceOp;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.CallSignature;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.MemoryKind;
+import io.tutti.engine.spi.Ordinals;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -268,9 +267,9 @@ public final class FlightRecorder {
 
 	private CallRecord record(long[] entry, long how) {
 		long what = entry[WHAT];
-		CallSignature call = new CallSignature(entry[SEQUENCE], Collective.ofOrdinal((int) (what >> 16 & 0xff)),
-				entry[COUNT], (int) how, DataType.ofOrdinal((int) (what >> 8 & 0xff)),
-				ReduceOp.ofOrdinal((int) (what & 0xff)), (int) (what >> 32));
+		CallSignature call = new CallSignature(entry[SEQUENCE], Ordinals.collective((int) (what >> 16 & 0xff)),
+				entry[COUNT], (int) how, Ordinals.type((int) (what >> 8 & 0xff)),
+				Ordinals.operator((int) (what & 0xff)), (int) (what >> 32));
 		CallRecord.State state = STATES[(int) (how >> STATE_SHIFT & 0xff)];
 		boolean running = state == CallRecord.State.RUNNING;
 		String algorithm = running ? null : this.algorithms.name((int) (what >> ALGORITHM_SHIFT & 0xff));

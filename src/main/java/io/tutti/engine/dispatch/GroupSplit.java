@@ -7,11 +7,16 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Stream;
 import java.util.zip.CRC32;
 
 import io.tutti.Failure;
 import io.tutti.engine.spi.Agreement;
+import io.tutti.engine.spi.ArgumentMismatchException;
+import io.tutti.engine.spi.CallOrigin;
 import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.GroupStateException;
+import io.tutti.engine.spi.RefusedCall;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -73,10 +78,19 @@ final class GroupSplit {
 	}
 
 	private void requireRanks(List<Integer> ranks) {
+		try {
+			requireDistinctMembers(ranks);
+		}
+		catch (IllegalArgumentException | NullPointerException ex) {
+			throw RefusedCall.at(this.identity, "subgroup", ex);
+		}
+	}
+
+	private void requireDistinctMembers(List<Integer> ranks) {
 		Objects.requireNonNull(ranks, "ranks must not be null");
 		ranks.forEach((rank) -> Objects.requireNonNull(rank, "a rank must not be null"));
 		if (ranks.isEmpty() || new HashSet<>(ranks).size() < ranks.size()) {
-			throw new IllegalArgumentException("ranks of a group must be at least one, each once, got " + ranks);
+			throw new IllegalArgumentException("ranks must be at least one, each once, got " + ranks);
 		}
 		for (int rank : ranks) {
 			if (rank < 0 || rank >= this.identity.worldSize()) {
@@ -90,8 +104,8 @@ final class GroupSplit {
 			int digest) {
 		String name = this.identity.name() + "/" + this.splits + "." + color;
 		if (name.length() > MAX_NAME_CHARACTERS) {
-			throw new IllegalStateException("groups are nested too deep: the name " + name + " is longer than "
-					+ MAX_NAME_CHARACTERS + " characters");
+			throw new GroupStateException(CallOrigin.in(this.identity), "groups are nested too deep: the name " + name
+					+ " is longer than " + MAX_NAME_CHARACTERS + " characters", null);
 		}
 		int[] all = new int[WORDS * this.identity.worldSize()];
 		parent.agree((digest == 0) ? Agreement.SPLIT : Agreement.SUBGROUP,
@@ -151,10 +165,11 @@ final class GroupSplit {
 	private void requireAlike(int[] all, int digest) {
 		for (int rank = 0; rank < this.identity.worldSize(); rank++) {
 			if (all[WORDS * rank + 2] != all[2]) {
-				throw new IllegalArgumentException("every rank must ask group " + this.identity.name()
-						+ " for the same sub-group: ranks 0 and " + rank + " disagree, by digests "
-						+ Integer.toHexString(all[2]) + " and " + Integer.toHexString(all[WORDS * rank + 2]) + " (here "
-						+ Integer.toHexString(digest) + ")");
+				List<Integer> others = Stream.of(0, rank).filter((one) -> one != this.identity.rank()).toList();
+				throw new ArgumentMismatchException(CallOrigin.about(this.identity, others),
+						"every rank must ask for the same sub-group: ranks 0 and " + rank + " disagree, by digests "
+								+ Integer.toHexString(all[2]) + " and " + Integer.toHexString(all[WORDS * rank + 2])
+								+ " (here " + Integer.toHexString(digest) + ")");
 			}
 		}
 	}

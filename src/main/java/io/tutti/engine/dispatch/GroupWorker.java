@@ -5,6 +5,8 @@ import java.util.concurrent.Executors;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 
+import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.GroupStateException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,11 +15,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class GroupWorker implements AutoCloseable {
 
+	private final GroupIdentity identity;
+
 	private final ExecutorService executor;
 
 	private volatile @Nullable Thread thread;
 
-	GroupWorker(String name) {
+	GroupWorker(GroupIdentity identity) {
+		this.identity = identity;
+		String name = "tutti-r" + identity.worldRank() + "-" + identity.name() + "-worker";
 		this.executor = Executors.newSingleThreadExecutor((task) -> {
 			Thread worker = Thread.ofPlatform().name(name).daemon().unstarted(task);
 			this.thread = worker;
@@ -36,7 +42,7 @@ final class GroupWorker implements AutoCloseable {
 	 */
 	synchronized long submit(LongSupplier draw, LongConsumer task) {
 		if (this.executor.isShutdown()) {
-			throw new IllegalStateException("the group is closed");
+			throw GroupStateException.closed(this.identity);
 		}
 		long ticket = draw.getAsLong();
 		this.executor.execute(() -> task.accept(ticket));

@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 
+import io.tutti.Failure;
+
 /**
  * The ranks that have left a group in an orderly way, and the last collective that each
  * of them completed. A call that such a rank has completed can still succeed; a later one
@@ -30,6 +32,15 @@ public final class DepartedRanks {
 		Map<Integer, Departure> more = new HashMap<>(this.departures);
 		more.putIfAbsent(worldRank, new Departure(lastCompleted, System.nanoTime()));
 		this.departures = Map.copyOf(more);
+	}
+
+	/**
+	 * The kind of failure when a call needs a rank that has left the group. A rank that
+	 * has left the group of all ranks is lost to every group; a rank that has left a
+	 * subgroup is missing only there.
+	 */
+	public static Failure.Kind failureOf(String group) {
+		return group.equals(Failure.WORLD) ? Failure.Kind.PEER_LOST : Failure.Kind.ABORTED;
 	}
 
 	/** Whether no rank has left. */

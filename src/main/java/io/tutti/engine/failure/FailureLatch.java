@@ -119,10 +119,13 @@ public final class FailureLatch {
 		return now == next;
 	}
 
-	/** Breaks the group with a reason of this rank, outside of any call. */
-	public void abort(String reason) {
+	/**
+	 * Breaks the group with a reason of this rank, outside of any call.
+	 * @return the exception for the group's failure
+	 */
+	public CollectiveException abort(String reason) {
 		GroupIdentity identity = reports().identity();
-		agree(identity.exception(
+		return agree(identity.exception(
 				Failure.outside(Failure.Kind.ABORTED, identity.name(), List.of(identity.worldRank()), reason), null));
 	}
 

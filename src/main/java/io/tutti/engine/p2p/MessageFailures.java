@@ -12,6 +12,8 @@ import io.tutti.MessageMismatchException;
 import io.tutti.engine.failure.DepartedRanks;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.GroupStateException;
+import io.tutti.engine.spi.WithdrawnMessageException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -86,7 +88,7 @@ final class MessageFailures {
 		}
 		List<Integer> needed = (operation.peer >= 0) ? peersOf(operation) : others();
 		if (!needed.isEmpty() && needed.stream().allMatch((peer) -> hasLeft(operation, peer))) {
-			throw failure(Failure.departure(this.identity.name()), operation, needed,
+			throw failure(DepartedRanks.failureOf(this.identity.name()), operation, needed,
 					own(operation) + ": " + departed.describe(this.identity.members().get(needed.getFirst())), now,
 					null);
 		}
@@ -131,8 +133,8 @@ final class MessageFailures {
 		DepartedRanks departed = this.latch.departed();
 		int worldRank = this.identity.members().get(peer);
 		if (!departed.isEmpty() && departed.contains(worldRank)) {
-			throw this.identity.exception(Failure.outside(Failure.departure(this.identity.name()), this.identity.name(),
-					List.of(worldRank),
+			throw this.identity.exception(Failure.outside(DepartedRanks.failureOf(this.identity.name()),
+					this.identity.name(), List.of(worldRank),
 					"rank " + this.identity.worldRank() + " cannot send to it: " + departed.describe(worldRank)), null);
 		}
 	}
@@ -204,13 +206,25 @@ final class MessageFailures {
 		int tag = receive.foundTag;
 		long bytes = receive.foundBytes;
 		if (receive.bufferClosed()) {
-			return new IllegalStateException("the buffer was closed before a message from rank " + source + " with tag "
-					+ tag + " (" + bytes + " bytes of " + type + ") arrived, which is dropped: keep the "
-					+ "arena open until the call returns or its future is done");
+			return GroupStateException.bufferClosed(this.identity, source,
+					"the buffer was closed before a message from rank " + source + " with tag " + tag + " (" + bytes
+							+ " bytes of " + type + ") arrived, which is dropped: keep the "
+							+ "arena open until the call returns or its future is done");
 		}
 		return new MessageMismatchException(source, tag, type, bytes,
 				new MessageMismatchException.Receive(this.identity.worldRank(), this.identity.jobSize(),
 						this.identity.name(), this.identity.members().get(source), receive.type, receive.bytes));
+	}
+
+	/** The buffer of a send to this rank itself is closed before a receive matches it. */
+	RuntimeException closedBuffer(MessageOperation send) {
+		return GroupStateException.bufferClosed(this.identity, send.peer,
+				"the buffer of a " + send + " was closed before the message was received");
+	}
+
+	/** An operation was cancelled before a message has matched it. */
+	RuntimeException withdrawn(MessageOperation operation) {
+		return new WithdrawnMessageException(this.identity, operation.peer, operation.toString());
 	}
 
 	/** The failure of operations in a closed group. */

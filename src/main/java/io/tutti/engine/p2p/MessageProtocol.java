@@ -7,6 +7,7 @@ import io.tutti.DataType;
 import io.tutti.Message;
 import io.tutti.engine.p2p.MessageOperation.Kind;
 import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.Ordinals;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -167,8 +168,7 @@ final class MessageProtocol implements FrameReader.Handler {
 		}
 		MessageOperation own = message.own;
 		if (own != null && own.bufferClosed()) {
-			own.failure = new IllegalStateException(
-					"the buffer of a " + own + " was closed before the message was received");
+			own.failure = this.failures.closedBuffer(own);
 			this.completed.accept(own);
 			release(message);
 			receive(receive);
@@ -238,7 +238,7 @@ final class MessageProtocol implements FrameReader.Handler {
 
 	private static DataType typeOf(long frame) throws IOException {
 		try {
-			return DataType.ofOrdinal(Frame.type(frame));
+			return Ordinals.type(Frame.type(frame));
 		}
 		catch (IllegalArgumentException ex) {
 			throw new IOException("the stream is out of sync: " + ex.getMessage(), ex);

@@ -4,7 +4,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -14,6 +13,7 @@ import io.tutti.DataType;
 import io.tutti.Message;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.GroupStateException;
 import io.tutti.engine.transport.Connections;
 import io.tutti.engine.transport.IdleStrategy;
 import org.jspecify.annotations.Nullable;
@@ -32,7 +32,7 @@ final class ProgressEngine {
 	/** Longest sleep of a thread while another one sleeps on the connections. */
 	private static final long BYSTANDER_NANOS = 1_000_000;
 
-	private final String group;
+	private final GroupIdentity identity;
 
 	private final Connections connections;
 
@@ -73,7 +73,7 @@ final class ProgressEngine {
 
 	ProgressEngine(GroupIdentity identity, FailureLatch latch, Connections connections,
 			UnexpectedMessageBudget unexpected) {
-		this.group = identity.name();
+		this.identity = identity;
 		this.connections = connections;
 		this.failures = new MessageFailures(identity, latch, this);
 		this.pool = new BufferPool(unexpected);
@@ -105,7 +105,7 @@ final class ProgressEngine {
 	/** Checks that this rank has not closed the group. */
 	void requireOpen() {
 		if (this.closed) {
-			throw new IllegalStateException("group " + this.group + " is closed");
+			throw GroupStateException.closed(this.identity);
 		}
 	}
 
@@ -278,7 +278,7 @@ final class ProgressEngine {
 		CompletableFuture<Boolean> earlier = operation.cancellation;
 		CompletableFuture<Boolean> cancellation = (earlier != null) ? earlier : new CompletableFuture<>();
 		operation.cancellation = cancellation;
-		if (!withdraw(operation, new CancellationException("the " + operation + " was cancelled"))) {
+		if (!withdraw(operation, this.failures.withdrawn(operation))) {
 			cancellation.complete(false);
 		}
 		return cancellation;

@@ -1,9 +1,5 @@
 package io.tutti.engine.spi;
 
-import io.tutti.Collective;
-import io.tutti.DataType;
-import io.tutti.ReduceOp;
-
 /**
  * The values that two ranks must agree on before either uses the other's data. Every link
  * sends these 32 bytes ahead of each call; a hash covers the earlier calls. Compared as
@@ -59,10 +55,9 @@ public final class Fingerprint {
 		if ((what >> MARK_SHIFT & 0xff) != MARK) {
 			throw new IllegalArgumentException("the stream is out of sync: these bytes are no fingerprint");
 		}
-		return new CallSignature(NativeMemory.getLong(address), Collective.ofOrdinal((int) (what >> 16 & 0xff)),
+		return new CallSignature(NativeMemory.getLong(address), Ordinals.collective((int) (what >> 16 & 0xff)),
 				NativeMemory.getLong(address + 8), (int) NativeMemory.getLong(address + 24),
-				DataType.ofOrdinal((int) (what >> 8 & 0xff)), ReduceOp.ofOrdinal((int) (what & 0xff)),
-				(int) (what >> 32));
+				Ordinals.type((int) (what >> 8 & 0xff)), Ordinals.operator((int) (what & 0xff)), (int) (what >> 32));
 	}
 
 }

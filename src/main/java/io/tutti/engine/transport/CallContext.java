@@ -6,6 +6,7 @@ import java.util.List;
 
 import io.tutti.CollectiveException;
 import io.tutti.Failure;
+import io.tutti.engine.failure.DepartedRanks;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.CallSignature;
@@ -84,8 +85,8 @@ public final class CallContext {
 
 	/** A rank has left the group and will never complete the call. */
 	public CollectiveException left(int worldRank) {
-		return this.identity.exception(call().failure(Failure.departure(this.identity.name()), this.identity.name(),
-				List.of(worldRank), this.latch.departed().describe(worldRank)), null);
+		return this.identity.exception(call().failure(DepartedRanks.failureOf(this.identity.name()),
+				this.identity.name(), List.of(worldRank), this.latch.departed().describe(worldRank)), null);
 	}
 
 	/**

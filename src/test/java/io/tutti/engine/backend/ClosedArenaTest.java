@@ -108,9 +108,10 @@ class ClosedArenaTest {
 				.hasMessageContaining("buffer was closed");
 			assertThat(call).failsWithin(LIMIT)
 				.withThrowableThat()
-				.withCauseInstanceOf(IllegalStateException.class)
-				.withMessageContaining("send buffer was closed")
-				.withMessageContaining("broadcast #0");
+				.withCauseInstanceOf(GroupAbortedException.class)
+				.withMessageContaining("buffer was closed")
+				.withMessageContaining("broadcast #0")
+				.withStackTraceContaining("Caused by: java.lang.IllegalStateException: buffer was closed");
 		}
 	}
 

@@ -312,8 +312,8 @@ abstract class CollectivesContract {
 			closed = arena.allocate(16);
 		}
 		DataType type = DataType.INT32;
-		return Stream.of(bad("needs an operator", (group) -> group.reduce(ints(4), ints(4), type, null, 0)),
-				bad("needs an operator", (group) -> group.allReduceAsync(ints(4), type, null).toFuture()),
+		return Stream.of(bad("op must not be null", (group) -> group.reduce(ints(4), ints(4), type, null, 0)),
+				bad("op must not be null", (group) -> group.allReduceAsync(ints(4), type, null).toFuture()),
 				bad("closed", (group) -> group.reduce(closed, ints(4), type, ReduceOp.SUM, 0)),
 				bad("16 bytes", (group) -> group.reduce(ints(4), ints(5), type, ReduceOp.SUM, group.rank())),
 				bad("overlap",
@@ -342,8 +342,9 @@ abstract class CollectivesContract {
 				bad("overlap", (group) -> group.allToAll(whole, whole, type)),
 				bad("to itself",
 						(group) -> group.allToAll(ints(4), new long[] { 2, 2 }, ints(2), new long[] { 1, 1 }, type)),
-				bad("scan has no operator average", (group) -> raw(group, Collective.SCAN, type, ReduceOp.AVERAGE)),
-				bad("exclusive-scan needs an operator", (group) -> raw(group, Collective.EXCLUSIVE_SCAN, type, null)),
+				bad("scan: op must be any but average", (group) -> raw(group, Collective.SCAN, type, ReduceOp.AVERAGE)),
+				bad("exclusive-scan: op must not be null",
+						(group) -> raw(group, Collective.EXCLUSIVE_SCAN, type, null)),
 				bad("bitwise-or needs an integer type, got float32",
 						(group) -> raw(group, Collective.SCAN, DataType.FLOAT32, ReduceOp.BITWISE_OR)),
 				bad("logical-and needs an integer type, got bfloat16",
@@ -375,7 +376,10 @@ abstract class CollectivesContract {
 		try (World world = world(2)) {
 			RankThreads.run(2, LIMIT, (rank) -> {
 				long before = world.group(rank).lastEntered();
-				assertThatThrownBy(() -> side.call(world.group(rank))).isInstanceOf(IllegalArgumentException.class)
+				assertThatThrownBy(() -> side.call(world.group(rank)))
+					.isInstanceOf(message.endsWith("must not be null") ? NullPointerException.class
+							: IllegalArgumentException.class)
+					.hasMessageStartingWith("rank " + rank + " of group world: ")
 					.hasMessageContaining(message);
 				assertThat(world.group(rank).lastEntered()).isEqualTo(before);
 				world.group(rank).barrier();

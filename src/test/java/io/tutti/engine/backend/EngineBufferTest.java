@@ -204,7 +204,7 @@ class EngineBufferTest {
 				return null;
 			});
 			assertThatThrownBy(() -> world.group(0).allocate(-1)).isInstanceOf(IllegalArgumentException.class)
-				.hasMessageContaining("at least 0 bytes, got -1");
+				.hasMessageContaining("allocate: bytes must be at least 0, got -1");
 		}
 	}
 

@@ -35,8 +35,12 @@ import io.tutti.engine.backend.nccl.NcclException;
 import io.tutti.engine.backend.nccl.ScriptedGpus;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.device.DeviceException;
+import io.tutti.engine.spi.ArgumentMismatchException;
+import io.tutti.engine.spi.CallOrigin;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.GroupSetupException;
+import io.tutti.engine.spi.GroupStateException;
+import io.tutti.engine.spi.WithdrawnMessageException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -67,6 +71,9 @@ class FailureDataTest {
 						new BackendUnavailableException("nccl", "no device", "Add one").onRank(6, 8),
 						new DeviceException("cudaMalloc", 2, "out of memory").onRank(6, 8),
 						new GroupSetupException(SUBGROUP, "no memory", new IOException("full")),
+						new GroupStateException(CallOrigin.about(SUBGROUP, List.of(0)), "in use", null),
+						new ArgumentMismatchException(CallOrigin.about(SUBGROUP, List.of(0)), "sizes differ"),
+						new WithdrawnMessageException(SUBGROUP, 0, "send"),
 						new MessageMismatchException(0, 9, DataType.INT32, 40,
 								new MessageMismatchException.Receive(6, 8, "world/0.1", 4, DataType.INT32, 8))));
 	}
@@ -79,14 +86,14 @@ class FailureDataTest {
 		List<String> exceptions = new ArrayList<>();
 		try (Stream<Path> sources = Files.walk(Path.of("src/main/java"))) {
 			for (Path source : sources.filter((file) -> file.toString().endsWith("Exception.java")).toList()) {
-				Matcher declared = Pattern.compile("class (\\w+) extends [^{]*Failure\\.Origin")
+				Matcher declared = Pattern.compile("class (\\w+)\\s+extends [^{]*Failure\\.Origin")
 					.matcher(Files.readString(source));
 				if (declared.find()) {
 					exceptions.add(declared.group(1));
 				}
 			}
 		}
-		assertThat(exceptions).hasSizeGreaterThan(8).allSatisfy((name) -> assertThat(tests).contains(name));
+		assertThat(exceptions).hasSizeGreaterThan(11).allSatisfy((name) -> assertThat(tests).contains(name));
 	}
 
 	@ParameterizedTest
@@ -117,6 +124,10 @@ class FailureDataTest {
 				}
 				case NcclException ex -> assertThat(ex.reason()).isEqualTo(NcclException.Reason.ERROR);
 				case GroupSetupException ex -> assertThat(ex.group()).isEqualTo("world/0.1");
+				case GroupStateException _, ArgumentMismatchException _, WithdrawnMessageException _ -> {
+					assertThat(origin.group()).isEqualTo("world/0.1");
+					assertThat(origin.peers()).containsExactly(4);
+				}
 				default -> {
 					assertThat(origin.group()).isNull();
 					assertThat(origin.collective()).isNull();

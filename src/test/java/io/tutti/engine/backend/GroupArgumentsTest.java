@@ -63,31 +63,40 @@ class GroupArgumentsTest {
 			ProcessGroup group = world.group(0);
 			MemorySegment buffer = MemorySegment.ofArray(new int[1]);
 			Map<String, ThrowingCallable> calls = Map.ofEntries(
-					entry("values must not be null", () -> group.allReduce((float[]) null, ReduceOp.SUM)),
-					entry("receive must not be null", () -> group.allGather(new int[1], null)),
-					entry("buffer must not be null",
+					entry("rank 0 of group world: all-reduce: values must not be null",
+							() -> group.allReduce((float[]) null, ReduceOp.SUM)),
+					entry("rank 0 of group world: all-gather: receive must not be null",
+							() -> group.allGather(new int[1], null)),
+					entry("rank 0 of group world: all-reduce: buffer must not be null",
 							() -> group.allReduce((ByteBuffer) null, DataType.INT32, ReduceOp.SUM)),
-					entry("send buffer must not be null", () -> group.send(null, DataType.INT32, 0, 0)),
-					entry("receive buffer must not be null", () -> group.receive(null, DataType.INT32, 0, 0)),
-					entry("type must not be null", () -> group.send(buffer, null, 0, 0)),
-					entry("reason must not be null", () -> group.abort(null)),
-					entry("buffers must not be null",
+					entry("rank 0 of group world: send: buffer must not be null",
+							() -> group.send(null, DataType.INT32, 0, 0)),
+					entry("rank 0 of group world: receive: buffer must not be null",
+							() -> group.receive(null, DataType.INT32, 0, 0)),
+					entry("rank 0 of group world: send: type must not be null", () -> group.send(buffer, null, 0, 0)),
+					entry("rank 0 of group world: abort: reason must not be null", () -> group.abort(null)),
+					entry("rank 0 of group world: all-reduce: buffers must not be null",
 							() -> group.allReduce((List<MemorySegment>) null, DataType.INT32, ReduceOp.SUM)),
-					entry("counts must not be null", () -> group.allGather(buffer, buffer, null, DataType.INT32)),
-					entry("timeout must not be null", () -> group.withTimeout(null)),
-					entry("label must not be null; pass an empty one for none", () -> group.withLabel(null)),
-					entry("ranks must not be null", () -> group.subgroup(null)),
-					entry("transfers must not be null", () -> group.startAll(null)),
-					entry("a transfer must not be null", () -> group.startAll(Collections.singletonList(null))),
-					entry("a rank must not be null", () -> group.subgroup(Collections.singletonList(null))),
+					entry("rank 0 of group world: all-gather: counts must not be null",
+							() -> group.allGather(buffer, buffer, null, DataType.INT32)),
+					entry("rank 0 of group world: withTimeout: timeout must not be null",
+							() -> group.withTimeout(null)),
+					entry("rank 0 of group world: withLabel: label must not be null; pass an empty one for none",
+							() -> group.withLabel(null)),
+					entry("rank 0 of group world: subgroup: ranks must not be null", () -> group.subgroup(null)),
+					entry("rank 0 of group world: startAll: transfers must not be null", () -> group.startAll(null)),
+					entry("rank 0 of group world: startAll: a transfer must not be null",
+							() -> group.startAll(Collections.singletonList(null))),
+					entry("rank 0 of group world: subgroup: a rank must not be null",
+							() -> group.subgroup(Collections.singletonList(null))),
 					entry("limit must not be null", () -> Work.awaitAny(List.of(), null)),
 					entry("works must not be null", () -> Work.awaitAll(null)),
 					entry("a work must not be null", () -> Work.awaitAll(Collections.singletonList(null))),
-					entry("action must not be null", () -> group.onClose(null)));
+					entry("rank 0 of group world: onClose: action must not be null", () -> group.onClose(null)));
 			calls.forEach((message, call) -> assertThatThrownBy(call).isInstanceOf(NullPointerException.class)
 				.hasMessage(message));
 			assertThatThrownBy(() -> group.allReduceAsync((MemorySegment) null, DataType.INT32, ReduceOp.SUM))
-				.hasMessage("send buffer must not be null");
+				.hasMessage("rank 0 of group world: all-reduce: buffer must not be null");
 			group.barrier();
 		}
 	}
@@ -108,9 +117,9 @@ class GroupArgumentsTest {
 					assertThat(own.toArray(ValueLayout.JAVA_INT)).containsExactly(7, 8);
 					assertThatThrownBy(
 							() -> world.group(rank).allReduce(own.asReadOnly(), DataType.INT32, ReduceOp.SUM))
-						.hasMessage("receive buffer is read-only");
+						.hasMessage("rank " + rank + " of group world: all-reduce: buffer is read-only");
 					assertThatThrownBy(() -> world.group(rank).broadcast(own.asReadOnly(), DataType.INT32, 1 - rank))
-						.hasMessage("receive buffer is read-only");
+						.hasMessage("rank " + rank + " of group world: broadcast: buffer is read-only");
 				}
 				return null;
 			});

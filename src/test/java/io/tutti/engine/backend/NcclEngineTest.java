@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.regex.Pattern;
 
 import io.tutti.BackendUnavailableException;
 import io.tutti.Collective;
@@ -137,19 +138,21 @@ class NcclEngineTest {
 						() -> group.allReduce(List.of(host, remote), DataType.FLOAT32, ReduceOp.SUM),
 						() -> group.broadcast(remote, DataType.FLOAT32, 0))) {
 					assertThatIllegalArgumentException().isThrownBy(call::run)
-						.withMessage(
-								"group world works on device " + group.rank() + " here, the buffer is on device 2");
+						.withMessageStartingWith("rank " + group.rank() + " of group world: ")
+						.withMessageEndingWith(": the group works on device " + group.rank()
+								+ " on this rank, the buffer is on device 2");
 				}
 				assertThatIllegalArgumentException()
 					.isThrownBy(() -> group.allReduce(device, host, DataType.FLOAT32, ReduceOp.SUM))
-					.withMessage("all-reduce: both buffers must be on the device or both in host memory; "
+					.withMessage("rank " + group.rank()
+							+ " of group world: all-reduce: both buffers must be on the device or both in host memory; "
 							+ "the send buffer is on the device");
 				assertThatIllegalArgumentException()
 					.isThrownBy(() -> group.allReduce(host, device, DataType.FLOAT32, ReduceOp.SUM))
 					.withMessageEndingWith("the send buffer is in host memory");
 				long[] ones = { 1, 1 };
 				assertUnsupported(() -> group.allToAll(device, ones, segment(other), ones, DataType.FLOAT32),
-						"all-to-all with counts by rank is not offered on device memory; pad the parts to one size");
+						"a call with counts by rank is not offered on device memory; pad the parts to one size");
 				assertUnsupported(() -> group.scan(device, device, DataType.FLOAT32, ReduceOp.SUM),
 						"NCCL has no scan; use buffers in host memory");
 				assertUnsupported(() -> group.exclusiveScanAsync(device, device, DataType.FLOAT32, ReduceOp.SUM),
@@ -183,7 +186,7 @@ class NcclEngineTest {
 						() -> group.startAll(List.of(Transfer.send(host, DataType.FLOAT32, peer, 0),
 								Transfer.receive(device, DataType.FLOAT32, peer, 0))))) {
 					assertUnsupported(call,
-							"group world sends and receives only host memory, the buffer is on device " + group.rank()
+							"messages need host memory, the buffer is on device " + group.rank()
 									+ "; use a collective or a send of an NCCL rank communicator, "
 									+ "or copy the data to host memory");
 				}
@@ -198,7 +201,8 @@ class NcclEngineTest {
 	}
 
 	private static void assertUnsupported(Runnable call, String message) {
-		assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(call::run).withMessage(message);
+		assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(call::run)
+			.withMessageMatching("rank [01] of group world: [a-z-]+: " + Pattern.quote(message));
 	}
 
 	@SuppressWarnings("restricted") // as large as the buffer
@@ -215,7 +219,8 @@ class NcclEngineTest {
 			return null;
 		});
 		assertThat(outcomes.getFirst().failure()).isInstanceOf(IllegalArgumentException.class)
-			.hasMessage("group world works on device 0 here, the buffer is on device 2");
+			.hasMessage("rank 0 of group world: all-reduce: the group works on device 0 on this rank, "
+					+ "the buffer is on device 2");
 		assertThat(this.gpus.calls("allReduce")).isZero();
 	}
 
@@ -244,8 +249,10 @@ class NcclEngineTest {
 	@Test
 	void aGroupOfAnotherBackendHasNoCommunicator() {
 		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
-			assertUnsupported(() -> NcclGroup.of(world.group(0)),
-					"group world runs on simulated, which has no NCCL " + "communicator. Start with the profile nccl");
+			assertThatExceptionOfType(UnsupportedOperationException.class)
+				.isThrownBy(() -> NcclGroup.of(world.group(0)))
+				.withMessage(
+						"group world runs on simulated, which has no NCCL communicator. Start with the profile nccl");
 		}
 	}
 

@@ -74,11 +74,11 @@ class QueuedCallTest {
 		ahead.orTimeout(20, TimeUnit.SECONDS).join();
 		assertThatThrownBy(() -> refused.orTimeout(20, TimeUnit.SECONDS).join())
 			.hasRootCauseInstanceOf(IllegalArgumentException.class)
-			.hasRootCauseMessage("send buffer is closed");
+			.hasRootCauseMessage("buffer is closed");
 		assertThatThrownBy(() -> this.world.group(1)
 			.allReduce(MemorySegment.ofArray(new float[1 << 18]), DataType.FLOAT32, ReduceOp.SUM))
 			.isInstanceOf(GroupAbortedException.class)
-			.hasMessageContaining("send buffer is closed");
+			.hasMessageContaining("buffer is closed");
 	}
 
 	private static void assertNamesWhoHoldsUpTheFirst(CollectiveTimeoutException late) {

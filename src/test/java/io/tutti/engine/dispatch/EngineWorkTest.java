@@ -21,6 +21,7 @@ class EngineWorkTest {
 	private final CompletableFuture<Integer> end = new CompletableFuture<>();
 
 	private final Work<Integer> work = new EngineWork<>(this.end, "a call", (reason) -> {
+		throw new AssertionError(reason);
 	}, () -> false);
 
 	@Test

@@ -8,6 +8,7 @@ import io.tutti.CollectiveException;
 import io.tutti.Failure;
 import io.tutti.ReduceOp;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.failure.DepartedRanks;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Call;
@@ -128,7 +129,7 @@ public final class LibMpiGroupBackend implements GroupBackend {
 	}
 
 	private Failure left(Call call, int worldRank) {
-		return call.failure(Failure.departure(this.identity.name()), this.identity.name(), List.of(worldRank),
+		return call.failure(DepartedRanks.failureOf(this.identity.name()), this.identity.name(), List.of(worldRank),
 				this.latch.departed().describe(worldRank));
 	}
 

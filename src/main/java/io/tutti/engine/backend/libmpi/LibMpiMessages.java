@@ -21,11 +21,15 @@ import io.tutti.DataType;
 import io.tutti.Failure;
 import io.tutti.Message;
 import io.tutti.MessageMismatchException;
+import io.tutti.engine.failure.DepartedRanks;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.GroupStateException;
 import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.spi.PointToPoint;
+import io.tutti.engine.spi.RefusedCall;
+import io.tutti.engine.spi.WithdrawnMessageException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -106,14 +110,15 @@ public final class LibMpiMessages implements PointToPoint {
 	}
 
 	private MpiMessage beginSend(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout) {
-		requireTag(tag);
-		return begin(new MpiMessage(this, true, buffer, type, peer, tag, nanos(buffer, type, timeout), false));
+		requireTag("send", tag);
+		return begin(new MpiMessage(this, true, buffer, type, peer, tag, nanos("send", buffer, type, timeout), false));
 	}
 
 	private MpiMessage beginReceive(MemorySegment buffer, DataType type, int source, int tag, Duration timeout,
 			boolean endsAlone) {
-		requireTag(tag);
-		return begin(new MpiMessage(this, false, buffer, type, source, tag, nanos(buffer, type, timeout), endsAlone));
+		requireTag("receive", tag);
+		return begin(new MpiMessage(this, false, buffer, type, source, tag, nanos("receive", buffer, type, timeout),
+				endsAlone));
 	}
 
 	@Override
@@ -141,7 +146,7 @@ public final class LibMpiMessages implements PointToPoint {
 			throw (CollectiveException) settled(failed(Failure.Kind.ABORTED, List.of(this.identity.rank()),
 					"the calling thread was interrupted in a " + probe, elapsed, deadline.timeout()));
 		}
-		Failure.Kind departure = Failure.departure(this.identity.name());
+		Failure.Kind departure = DepartedRanks.failureOf(this.identity.name());
 		if (!this.latch.departed().isEmpty() && sendersTo(source).stream().allMatch(this::hasLeft)) {
 			int left = this.identity.members().get(sendersTo(source).getFirst());
 			throw (CollectiveException) settled(failed(departure, peers,
@@ -156,7 +161,7 @@ public final class LibMpiMessages implements PointToPoint {
 	@Override
 	public @Nullable Message peek(int source, int tag) {
 		if (tag != Message.ANY_TAG) {
-			requireTag(tag);
+			requireTag("probe", tag);
 		}
 		requireUsable();
 		MpiTask<Optional<Message>> probe = new MpiTask<>((calls) -> find(calls, source, tag));
@@ -202,25 +207,27 @@ public final class LibMpiMessages implements PointToPoint {
 			return false;
 		}
 		this.communicator.world().submit(new MpiTask<>((calls) -> {
-			message.withdraw(calls, new CancellationException(message + " was cancelled"), System.nanoTime());
+			message.withdraw(calls, new WithdrawnMessageException(this.identity, message.peer(), message.toString()),
+					System.nanoTime());
 			return true;
 		}));
 		return operation.handle((received, failure) -> failure instanceof CancellationException).join();
 	}
 
-	private static long nanos(MemorySegment buffer, DataType type, Duration timeout) {
+	private long nanos(String call, MemorySegment buffer, DataType type, Duration timeout) {
 		long count = buffer.byteSize() / type.bytes();
 		if (count > Integer.MAX_VALUE) {
-			throw new IllegalArgumentException(
-					"an MPI library accepts 0.." + Integer.MAX_VALUE + " elements per message, got " + count);
+			throw new IllegalArgumentException(RefusedCall.place(this.identity, call) + "an MPI library accepts 0.."
+					+ Integer.MAX_VALUE + " elements per message, got " + count);
 		}
 		return Deadline.nanosOf(timeout);
 	}
 
-	private void requireTag(int tag) {
+	private void requireTag(String call, int tag) {
 		int largest = MessageTag.largest(this.communicator.world().largestTag());
 		if (tag > largest) {
-			throw new IllegalArgumentException("tag must be in 0.." + largest + " with this MPI library, got " + tag);
+			throw new IllegalArgumentException(RefusedCall.place(this.identity, call) + "tag must be in 0.." + largest
+					+ " with this MPI library, got " + tag);
 		}
 	}
 
@@ -247,7 +254,7 @@ public final class LibMpiMessages implements PointToPoint {
 
 	private void requireOpen() {
 		if (this.closed) {
-			throw new IllegalStateException("group " + this.identity.name() + " is closed");
+			throw GroupStateException.closed(this.identity);
 		}
 	}
 
@@ -284,7 +291,7 @@ public final class LibMpiMessages implements PointToPoint {
 		List<Integer> peers = (message.peer() >= 0) ? List.of(message.peer()) : List.of();
 		if (!this.latch.departed().isEmpty() && sendersTo(message.peer()).stream().allMatch(this::hasLeft)) {
 			int left = this.identity.members().get(sendersTo(message.peer()).getFirst());
-			return failed(Failure.departure(this.identity.name()), message, nowNanos, peers,
+			return failed(DepartedRanks.failureOf(this.identity.name()), message, nowNanos, peers,
 					message + ": " + this.latch.departed().describe(left));
 		}
 		return message.overdue(nowNanos)

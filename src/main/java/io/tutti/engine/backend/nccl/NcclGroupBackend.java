@@ -12,6 +12,7 @@ import io.tutti.ReduceOp;
 import io.tutti.engine.device.DeviceDataType;
 import io.tutti.engine.device.DeviceException;
 import io.tutti.engine.device.DeviceRuntime;
+import io.tutti.engine.failure.DepartedRanks;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.failure.FailureReporter;
 import io.tutti.engine.spi.GroupBackend;
@@ -104,12 +105,12 @@ public final class NcclGroupBackend implements GroupBackend {
 		}
 		if (send.byteSize() > 0 && receive.byteSize() > 0 && sends != receives) {
 			throw new IllegalArgumentException(
-					collective + ": both buffers must be on the device or both in host memory; the send buffer is "
+					"both buffers must be on the device or both in host memory; the send buffer is "
 							+ (sends ? "on the device" : "in host memory"));
 		}
 		if (uneven) {
 			throw new UnsupportedOperationException(
-					collective + " with counts by rank is not offered on device memory; pad the parts to one size");
+					"a call with counts by rank is not offered on device memory; pad the parts to one size");
 		}
 		NcclCodes.requireSupported(collective, op);
 	}
@@ -118,8 +119,7 @@ public final class NcclGroupBackend implements GroupBackend {
 	public void requireMessageMemory(MemorySegment buffer) {
 		int device = deviceOf(buffer);
 		if (device != DeviceRuntime.NO_DEVICE) {
-			throw new UnsupportedOperationException("group " + this.identity.name()
-					+ " sends and receives only host memory, the buffer is on device " + device
+			throw new UnsupportedOperationException("messages need host memory, the buffer is on device " + device
 					+ "; use a collective or a send of an NCCL rank communicator, or copy the data to host memory");
 		}
 	}
@@ -127,8 +127,8 @@ public final class NcclGroupBackend implements GroupBackend {
 	private boolean isOnDevice(MemorySegment buffer) {
 		int device = deviceOf(buffer);
 		if (device != DeviceRuntime.NO_DEVICE && device != this.communicator.device()) {
-			throw new IllegalArgumentException("group " + this.identity.name() + " works on device "
-					+ this.communicator.device() + " here, the buffer is on device " + device);
+			throw new IllegalArgumentException("the group works on device " + this.communicator.device()
+					+ " on this rank, the buffer is on device " + device);
 		}
 		return device != DeviceRuntime.NO_DEVICE;
 	}
@@ -199,8 +199,8 @@ public final class NcclGroupBackend implements GroupBackend {
 		}
 		int departed = this.latch.departed().missingFrom(call.sequence());
 		if (departed >= 0) {
-			return this.identity.exception(call.failure(Failure.departure(this.identity.name()), this.identity.name(),
-					List.of(departed), this.latch.departed().describe(departed)), seen);
+			return this.identity.exception(call.failure(DepartedRanks.failureOf(this.identity.name()),
+					this.identity.name(), List.of(departed), this.latch.departed().describe(departed)), seen);
 		}
 		Failure.Kind kind = (seen.reason() == NcclException.Reason.TIMEOUT) ? Failure.Kind.TIMEOUT
 				: Failure.Kind.ABORTED;

@@ -61,7 +61,7 @@ class LibMpiDepartureTest {
 		assertThatExceptionOfType(CollectiveException.class).isThrownBy(() -> backend.run(call))
 			.withMessageContaining(this.latch.departed().describe(2))
 			.satisfies((ex) -> assertThat(ex.failure().ranks()).containsExactly(2))
-			.satisfies((ex) -> assertThat(ex.failure().kind()).isEqualTo(Failure.departure("world")));
+			.satisfies((ex) -> assertThat(ex.failure().kind()).isEqualTo(DepartedRanks.failureOf("world")));
 		assertThat(this.communicator.world().fatalFailure()).isNotNull();
 	}
 

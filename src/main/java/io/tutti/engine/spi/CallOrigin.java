@@ -1,0 +1,82 @@
+package io.tutti.engine.spi;
+
+import java.io.Serializable;
+import java.util.List;
+
+import io.tutti.Collective;
+import io.tutti.Failure;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The place of a failure that leaves the group usable, or that happens after its end.
+ *
+ * @param rank the rank, among all ranks of the job, that throws
+ * @param worldSize number of ranks of the job
+ * @param peers the ranks of the job that the failure is about
+ * @param group name of the group
+ * @param collective the collective, {@code null} outside of one
+ */
+public record CallOrigin(int rank, int worldSize, List<Integer> peers, String group,
+		@Nullable Collective collective) implements Failure.Origin, Serializable {
+
+	public CallOrigin {
+		peers = List.copyOf(peers);
+	}
+
+	/** A place in a group outside of collectives, about no other rank. */
+	public static CallOrigin in(GroupIdentity identity) {
+		return about(identity, List.of());
+	}
+
+	/**
+	 * A place in a group outside of collectives.
+	 * @param peers ranks of the group that the failure is about
+	 */
+	public static CallOrigin about(GroupIdentity identity, List<Integer> peers) {
+		return new CallOrigin(identity.worldRank(), identity.jobSize(),
+				peers.stream().map(identity.members()::get).toList(), identity.name(), null);
+	}
+
+	/** The same place in a collective that was not issued. */
+	public CallOrigin of(Collective refused) {
+		return new CallOrigin(this.rank, this.worldSize, this.peers, this.group, refused);
+	}
+
+	/** How messages begin, such as {@code rank 1: group world: }. */
+	String start() {
+		return "rank " + this.rank + ": group " + this.group + ": ";
+	}
+
+	/** An exception that has such a place. */
+	interface Holder extends Failure.Origin {
+
+		CallOrigin origin();
+
+		@Override
+		default int rank() {
+			return origin().rank();
+		}
+
+		@Override
+		default int worldSize() {
+			return origin().worldSize();
+		}
+
+		@Override
+		default List<Integer> peers() {
+			return origin().peers();
+		}
+
+		@Override
+		default String group() {
+			return origin().group();
+		}
+
+		@Override
+		default @Nullable Collective collective() {
+			return origin().collective();
+		}
+
+	}
+
+}
