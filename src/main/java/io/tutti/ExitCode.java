@@ -19,7 +19,10 @@ public final class ExitCode {
 	/** The data is bad or the loss diverged. A restart would fail the same way. */
 	public static final int BAD_DATA = 65;
 
-	/** Internal error: a defect of Tutti. */
+	/**
+	 * An exception with no exit code of its own or of a cause: a defect of the program,
+	 * such as a wrong argument or a call on a closed group, or of Tutti.
+	 */
 	public static final int INTERNAL = 70;
 
 	/** The rendezvous or a collective timed out. */

@@ -91,6 +91,7 @@ final class CallRunner implements AutoCloseable {
 
 	/** Runs an all-gather by which the ranks agree on a change of the group. */
 	void agree(Agreement on, MemorySegment send, MemorySegment receive, CallOptions options) {
+		requireOpen(null);
 		long count = this.buffers.check(Collective.ALL_GATHER, send, receive, DataType.UINT8, null, 0);
 		run(Collective.ALL_GATHER, count, send, receive, DataType.UINT8, null, on.root(), null, null, options);
 	}
@@ -110,7 +111,7 @@ final class CallRunner implements AutoCloseable {
 			@Nullable ReduceOp op, int root, long @Nullable [] sendCounts, long @Nullable [] receiveCounts,
 			CallOptions options) {
 		requireAnotherThread(collective);
-		requireOpen();
+		requireOpen(collective);
 		long issuedNanos = System.nanoTime();
 		long ticket = this.order.draw(1);
 		long startedNanos = awaitTurn(ticket, 1, collective, issuedNanos, options);
@@ -139,7 +140,7 @@ final class CallRunner implements AutoCloseable {
 			CallOptions options) {
 		requireAnotherThread(collective);
 		List<List<MemorySegment>> packs = packs(collective, buffers, type, op, root);
-		requireOpen();
+		requireOpen(collective);
 		long issuedNanos = System.nanoTime();
 		long ticket = this.order.draw(packs.size());
 		awaitTurn(ticket, packs.size(), collective, issuedNanos, options);
@@ -280,7 +281,7 @@ final class CallRunner implements AutoCloseable {
 	 * @param tickets how many sequence numbers the call takes
 	 */
 	private Work<Void> submit(Collective collective, int tickets, CallOptions options, Turn turn) {
-		requireOpen();
+		requireOpen(collective);
 		long issuedNanos = System.nanoTime();
 		CompletableFuture<Void> result = new CompletableFuture<>();
 		AtomicBoolean taken = new AtomicBoolean();
@@ -361,14 +362,14 @@ final class CallRunner implements AutoCloseable {
 		return cause;
 	}
 
-	private void requireOpen() {
+	private void requireOpen(@Nullable Collective collective) {
 		if (this.closed) {
-			throw GroupStateException.closed(this.identity);
+			throw GroupStateException.closed(CallOrigin.in(this.identity).of(collective));
 		}
 	}
 
 	private void runInTurn(MemorySegment send, MemorySegment receive, long issuedNanos, long startedNanos) {
-		requireOpen();
+		requireOpen(this.call.issued().collective());
 		Failure earlier = this.latch.failure();
 		if (earlier != null) {
 			throw this.identity.exception(earlier, null);

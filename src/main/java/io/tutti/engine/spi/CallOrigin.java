@@ -37,14 +37,15 @@ public record CallOrigin(int rank, int worldSize, List<Integer> peers, String gr
 				peers.stream().map(identity.members()::get).toList(), identity.name(), null);
 	}
 
-	/** The same place in a collective that was not issued. */
-	public CallOrigin of(Collective refused) {
+	/** The same place in a collective that was not issued, {@code null} for none. */
+	public CallOrigin of(@Nullable Collective refused) {
 		return new CallOrigin(this.rank, this.worldSize, this.peers, this.group, refused);
 	}
 
-	/** How messages begin, such as {@code rank 1: group world: }. */
+	/** How messages begin, such as {@code rank 1: all-reduce of group world: }. */
 	String start() {
-		return "rank " + this.rank + ": group " + this.group + ": ";
+		return "rank " + this.rank + ": " + ((this.collective != null) ? this.collective + " of " : "") + "group "
+				+ this.group + ": ";
 	}
 
 	/** An exception that has such a place. */

@@ -23,10 +23,15 @@ public final class GroupStateException extends IllegalStateException implements 
 		this.origin = origin;
 	}
 
-	/** For a call after {@code close}. */
+	/** For a call other than a collective after {@code close}. */
 	public static GroupStateException closed(GroupIdentity identity) {
-		return new GroupStateException(CallOrigin.in(identity),
-				"the group is closed on this rank; make no call on it after close", null);
+		return closed(CallOrigin.in(identity));
+	}
+
+	/** For a call after {@code close}. */
+	public static GroupStateException closed(CallOrigin origin) {
+		return new GroupStateException(origin, "the group is closed on this rank; make no call on it after close",
+				null);
 	}
 
 	/**

@@ -106,8 +106,12 @@ class EveryMethodTest {
 					each.assertThat(origin.rank()).isZero();
 					each.assertThat(origin.worldSize()).isOne();
 					each.assertThat(origin.group()).isEqualTo("world");
+					each.assertThat(origin.collective())
+						.as("%s", method)
+						.isEqualTo(GroupMethods.collective(method).orElse(null));
 					each.assertThat(seen)
-						.hasMessageStartingWith("rank 0: group world: ")
+						.hasMessageStartingWith("rank 0: ")
+						.hasMessageContaining("group world: ")
 						.hasMessageContaining("closed");
 				}
 			}));

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -59,12 +60,16 @@ final class GroupMethods {
 			case "receiveAny" -> "receive";
 			case "sendReceive" -> "send-receive";
 			case "tryProbe" -> "probe";
-			default -> Stream.of(Collective.values())
-				.map(Collective::label)
-				.filter((label) -> label.replace("-", "").equalsIgnoreCase(name))
-				.findFirst()
-				.orElse(name);
+			default -> collective(method).map(Collective::label).orElse(name);
 		};
+	}
+
+	/** The collective that the method issues; none for agreements of the engine. */
+	static Optional<Collective> collective(Method method) {
+		String name = method.getName().replace("Async", "");
+		return Stream.of(Collective.values())
+			.filter((collective) -> collective.label().replace("-", "").equalsIgnoreCase(name))
+			.findFirst();
 	}
 
 	/** Arguments that a group of one rank accepts. */
