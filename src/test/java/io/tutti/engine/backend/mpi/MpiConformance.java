@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 
 import io.tutti.CollectiveTimeoutException;
 import io.tutti.DataType;
+import io.tutti.Failure;
 import io.tutti.GroupState;
 import io.tutti.Message;
 import io.tutti.MessageMismatchException;
@@ -73,6 +74,7 @@ final class MpiConformance {
 		conformance.unmatched();
 		conformance.order();
 		conformance.groups();
+		conformance.closedGroup();
 		conformance.invalidArguments();
 		world.barrier();
 		return conformance.checks;
@@ -385,6 +387,7 @@ final class MpiConformance {
 		Work<Message> receive = group.receiveAsync(MemorySegment.ofArray(new int[1]), DataType.INT32, previous, 8);
 		expect("an unmatched receive is withdrawn", receive.cancel());
 		expect("its failure", receive.failure() instanceof CancellationException);
+		expectPlace(receive.failure(), "world", List.of(previous));
 		expect("once", !receive.cancel());
 		ProcessGroup brief = group.withTimeout(Duration.ofMillis(50));
 		expectTimeout(() -> brief.receive(MemorySegment.ofArray(new int[1]), DataType.INT32, previous, 8));
@@ -397,6 +400,29 @@ final class MpiConformance {
 		group.receive(MemorySegment.ofArray(late), DataType.INT32, previous, 8);
 		expect("a message after withdrawn receives", late[0] == previous);
 		group.barrier();
+	}
+
+	private void closedGroup() {
+		ProcessGroup part = this.world.group().split(0, this.rank);
+		part.close();
+		MemorySegment buffer = MemorySegment.ofArray(new int[1]);
+		for (Runnable call : List.<Runnable>of(part::barrier, () -> part.allReduce(new int[1], ReduceOp.SUM),
+				() -> part.send(buffer, DataType.INT32, 0, 0), () -> part.tryProbe(0, 0),
+				() -> part.receiveAsync(buffer, DataType.INT32, 0, 0), () -> part.split(0, 0))) {
+			try {
+				call.run();
+				throw new AssertionError("a call on a closed group returned");
+			}
+			catch (IllegalStateException ex) {
+				expectPlace(ex, part.name(), List.of());
+			}
+		}
+		this.world.group().barrier();
+	}
+
+	private void expectPlace(Throwable failure, String group, List<Integer> peers) {
+		expect("the place of " + failure, failure instanceof Failure.Origin place && place.rank() == this.rank
+				&& place.worldSize() == this.size && group.equals(place.group()) && place.peers().equals(peers));
 	}
 
 	private void expectTimeout(Runnable call) {
