@@ -105,7 +105,7 @@ final class BufferValidation {
 			case ALL_TO_ALL -> requireExchangeSizes(send, receive, type);
 		}
 		this.backend.requireUsable(collective, send, receive, op, false);
-		return countOf(collective, send, receive, type);
+		return requireCountable("count", countOf(collective, send, receive, type));
 	}
 
 	/**
@@ -134,7 +134,7 @@ final class BufferValidation {
 		boolean exchange = collective == Collective.ALL_TO_ALL;
 		long[] counts = Objects.requireNonNull(sendCounts,
 				exchange ? "sendCounts must not be null" : "counts must not be null");
-		long total = total(exchange ? "sendCounts" : "counts", counts);
+		long total = requireCountable("sum of the counts", total(exchange ? "sendCounts" : "counts", counts));
 		long own = counts[this.rank];
 		switch (collective) {
 			case ALL_GATHER -> {
@@ -164,7 +164,8 @@ final class BufferValidation {
 			case ALL_TO_ALL -> {
 				long[] comes = Objects.requireNonNull(receiveCounts, "receiveCounts must not be null");
 				requireCount("send", send, total, type);
-				requireCount("receive", receive, total("receiveCounts", comes), type);
+				long received = requireCountable("sum of the receiveCounts", total("receiveCounts", comes));
+				requireCount("receive", receive, received, type);
 				requireSame(own, comes[this.rank]);
 				requireDisjoint(send, receive);
 			}
@@ -173,6 +174,15 @@ final class BufferValidation {
 		}
 		this.backend.requireUsable(collective, send, receive, op, true);
 		return exchange ? 0 : total;
+	}
+
+	private long requireCountable(String name, long count) {
+		long largest = this.backend.largestCount();
+		if (count > largest) {
+			throw new IllegalArgumentException(name + " must be in 0.." + largest + " elements on the backend "
+					+ this.backend.name() + ", got " + count);
+		}
+		return count;
 	}
 
 	private long countOf(Collective collective, MemorySegment send, MemorySegment receive, DataType type) {

@@ -68,6 +68,15 @@ public interface GroupBackend extends AutoCloseable {
 	}
 
 	/**
+	 * The largest {@linkplain Call#count() count} of a call, and sum of the counts of the
+	 * parts of an uneven call. A call beyond it is rejected before it has a sequence
+	 * number.
+	 */
+	default long largestCount() {
+		return Long.MAX_VALUE;
+	}
+
+	/**
 	 * Checks that a call can run on this memory. Called before the call has a sequence
 	 * number, so that a rejected call leaves the group usable. Sizes and overlaps are
 	 * checked separately.

@@ -8,6 +8,7 @@ import io.tutti.CollectiveException;
 import io.tutti.DataType;
 import io.tutti.ExitCode;
 import io.tutti.GroupAbortedException;
+import io.tutti.GroupState;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.engine.Timeouts;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
  * A backend that throws something other than its documented exception: a defect, or no
@@ -67,6 +69,26 @@ class FailingBackendTest {
 		}
 	}
 
+	@Test
+	void aCallOfMoreElementsThanTheBackendCountsIsRefusedAndTheGroupStaysUsable() {
+		try (ProcessGroup group = group(new Failing(new IllegalStateException("a call ran")))) {
+			MemorySegment large = MemorySegment.ofArray(new byte[Failing.LARGEST + 1]);
+			MemorySegment part = MemorySegment.ofArray(new byte[1]);
+			long[] counts = { Failing.LARGEST, 1 };
+			String problem = " must be in 0..1024 elements on the backend failing, got 1025";
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> group.allReduceAsync(large, DataType.INT8, ReduceOp.SUM))
+				.withMessage("rank 1 of group world/0.1: all-reduce: count" + problem);
+			assertThatIllegalArgumentException().isThrownBy(() -> group.allGather(part, large, counts, DataType.INT8))
+				.withMessage("rank 1 of group world/0.1: all-gather: sum of the counts" + problem);
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> group.allToAll(part, new long[] { 0, 1 }, large, counts, DataType.INT8))
+				.withMessage("rank 1 of group world/0.1: all-to-all: sum of the receiveCounts" + problem);
+			assertThat(group.lastEntered()).isEqualTo(-1);
+			assertThat(group.state()).isEqualTo(GroupState.READY);
+		}
+	}
+
 	private static void carriesItsPlace(CollectiveException failure) {
 		assertThat(failure.rank()).isEqualTo(6);
 		assertThat(failure.worldSize()).isEqualTo(8);
@@ -83,6 +105,13 @@ class FailingBackendTest {
 	}
 
 	private record Failing(Throwable failure) implements GroupBackend {
+
+		private static final int LARGEST = 1024;
+
+		@Override
+		public long largestCount() {
+			return LARGEST;
+		}
 
 		@Override
 		public String name() {

@@ -55,6 +55,12 @@ public final class LibMpiGroupBackend implements GroupBackend {
 		this.operation = new MpiCollective(communicator, identity);
 	}
 
+	/** MPI counts in a C int, and so do the displacements of uneven calls. */
+	@Override
+	public long largestCount() {
+		return Integer.MAX_VALUE;
+	}
+
 	@Override
 	public String name() {
 		return this.name;

@@ -54,7 +54,7 @@ final class MpiCollective extends MpiOperation {
 	 */
 	void prepare(Call call) {
 		this.call = call;
-		this.count = requireInt(call.count());
+		this.count = (int) call.count();
 		if (call.uneven()) {
 			fill(0, call.sendCounts());
 			fill(2, call.receiveCounts());
@@ -145,18 +145,10 @@ final class MpiCollective extends MpiOperation {
 	private void fill(int table, long[] counts) {
 		long displacement = 0;
 		for (int i = 0; i < this.worldSize; i++) {
-			this.tables.setAtIndex(ValueLayout.JAVA_INT, (long) table * this.worldSize + i, requireInt(counts[i]));
-			this.tables.setAtIndex(ValueLayout.JAVA_INT, (table + 1L) * this.worldSize + i, requireInt(displacement));
+			this.tables.setAtIndex(ValueLayout.JAVA_INT, (long) table * this.worldSize + i, (int) counts[i]);
+			this.tables.setAtIndex(ValueLayout.JAVA_INT, (table + 1L) * this.worldSize + i, (int) displacement);
 			displacement += counts[i];
 		}
-	}
-
-	private static int requireInt(long count) {
-		if (count > Integer.MAX_VALUE) {
-			throw new IllegalArgumentException(
-					"an MPI library accepts 0.." + Integer.MAX_VALUE + " elements per call, got " + count);
-		}
-		return (int) count;
 	}
 
 	private long table(int table) {
