@@ -56,9 +56,7 @@ public final class MpiLibrary {
 		SymbolLookup symbols = find(choice);
 		String version = version(symbols, choice);
 		MpiAbi abi = abi(symbols, version, choice);
-		boolean other = choice.equals("openmpi") && abi instanceof MpichAbi
-				|| choice.equals("mpich") && abi instanceof OpenMpiAbi;
-		if (other) {
+		if (!choice.contains("/") && !choice.equals(abi.family())) {
 			throw unavailable("the library found for " + choice + " is " + version);
 		}
 		return new MpiLibrary(symbols, abi, version);
@@ -167,14 +165,14 @@ public final class MpiLibrary {
 	}
 
 	private static MpiAbi abi(SymbolLookup symbols, String version, String choice) {
-		if (symbols.find(OpenMpiAbi.MARK).isPresent()) {
-			return new OpenMpiAbi(symbols);
+		if (symbols.find(MpiAbi.OPEN_MPI_MARK).isPresent()) {
+			return MpiAbi.openMpi(symbols);
 		}
 		boolean mpich = List.of("MPICH", "MVAPICH", "Intel", "CRAY").stream().anyMatch(version::startsWith);
 		if (!mpich) {
 			throw unavailable(choice + " (" + version + ") has neither Open MPI's nor MPICH's binary interface");
 		}
-		return new MpichAbi();
+		return MpiAbi.mpich();
 	}
 
 	private static BackendUnavailableException unavailable(String problem) {
