@@ -112,7 +112,7 @@ final class PeerChannels implements Connections.Handler {
 	}
 
 	@Override
-	public void arrived(int peer, ByteStream stream, boolean dialed) {
+	public void arrived(int peer, ByteStream stream) {
 		channel(peer).arrived(stream);
 	}
 

@@ -12,11 +12,8 @@ public interface Connections extends AutoCloseable {
 	/** Receives new connections. */
 	interface Handler {
 
-		/**
-		 * A connection is established.
-		 * @param dialed whether this rank made it
-		 */
-		void arrived(int peer, ByteStream stream, boolean dialed);
+		/** A connection is established, by whichever side. */
+		void arrived(int peer, ByteStream stream);
 
 		/**
 		 * This rank could not connect to a peer.

@@ -132,8 +132,8 @@ class ClosedBufferTest {
 		answering.allowed = Frame.BYTES;
 		Frame.write(answering.frame.address(), Frame.READ, 0, 0, 0, 0, 0, 0);
 		this.stream.moved = Frame.BYTES;
-		channels.arrived(1, this.stream, true);
-		channels.arrived(1, answering, false);
+		channels.arrived(1, this.stream);
+		channels.arrived(1, answering);
 		MessageOperation send = operation(MessageOperation.Kind.SEND);
 		protocol.start(send);
 		this.arena.close();

@@ -69,10 +69,8 @@ public final class RingConnections implements Connections {
 		if (calls == this.seenCalls && this.dialed.isEmpty()) {
 			return false;
 		}
-		Integer index = this.dialed.poll();
-		while (index != null) {
-			connect(index, true, handler);
-			index = this.dialed.poll();
+		for (Integer index = this.dialed.poll(); index != null; index = this.dialed.poll()) {
+			connect(index, handler);
 		}
 		if (calls != this.seenCalls) {
 			this.seenCalls = SharedWords.read(this.ownCalls);
@@ -81,11 +79,11 @@ public final class RingConnections implements Connections {
 		return true;
 	}
 
-	private void connect(int index, boolean dialed, Handler handler) {
+	private void connect(int index, Handler handler) {
 		if (this.streams[index] == null) {
 			RingStream stream = new RingStream(index, this.memory, this.doorbell, this.attach);
 			this.streams[index] = stream;
-			handler.arrived(this.members.get(index), stream, dialed);
+			handler.arrived(this.members.get(index), stream);
 		}
 	}
 
@@ -93,7 +91,7 @@ public final class RingConnections implements Connections {
 		for (int index = 0; index < this.streams.length; index++) {
 			if (this.streams[index] == null
 					&& new RingStream(index, this.memory, this.doorbell, this.attach).hasData()) {
-				connect(index, false, handler);
+				connect(index, handler);
 			}
 		}
 	}

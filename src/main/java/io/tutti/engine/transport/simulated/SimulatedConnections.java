@@ -59,15 +59,11 @@ public final class SimulatedConnections implements Connections {
 		if (this.dialed.isEmpty() && this.dialers.isEmpty()) {
 			return false;
 		}
-		Integer peer = this.dialed.poll();
-		while (peer != null) {
-			handler.arrived(peer, stream(this.self.worldRank(), this.identity.members().get(peer)), true);
-			peer = this.dialed.poll();
+		for (Integer peer = this.dialed.poll(); peer != null; peer = this.dialed.poll()) {
+			handler.arrived(peer, stream(this.self.worldRank(), this.identity.members().get(peer)));
 		}
-		Integer from = this.dialers.poll();
-		while (from != null) {
-			handler.arrived(this.identity.members().indexOf(from), stream(from, from), false);
-			from = this.dialers.poll();
+		for (Integer from = this.dialers.poll(); from != null; from = this.dialers.poll()) {
+			handler.arrived(this.identity.members().indexOf(from), stream(from, from));
 		}
 		return true;
 	}

@@ -26,7 +26,7 @@ public final class TcpConnections implements Connections {
 	/** Follows a group's name on its connections for messages. */
 	private static final String SUFFIX = "/p2p";
 
-	private record Arrival(int peer, @Nullable TcpStream stream, boolean dialed, @Nullable IOException cause) {
+	private record Arrival(int peer, @Nullable TcpStream stream, @Nullable IOException cause) {
 	}
 
 	private final GroupIdentity identity;
@@ -68,10 +68,10 @@ public final class TcpConnections implements Connections {
 				return;
 			}
 			this.connector.prepare(stream, from);
-			this.arrived.add(new Arrival(peer, stream, false, null));
+			this.arrived.add(new Arrival(peer, stream, null));
 		}
 		catch (IOException ex) {
-			this.arrived.add(new Arrival(peer, null, false, ex));
+			this.arrived.add(new Arrival(peer, null, ex));
 		}
 		announce();
 	}
@@ -84,13 +84,11 @@ public final class TcpConnections implements Connections {
 	}
 
 	private void discardArrivals() {
-		Arrival next = this.arrived.poll();
-		while (next != null) {
+		for (Arrival next = this.arrived.poll(); next != null; next = this.arrived.poll()) {
 			TcpStream unused = next.stream();
 			if (unused != null) {
 				unused.close();
 			}
-			next = this.arrived.poll();
 		}
 	}
 
@@ -98,13 +96,13 @@ public final class TcpConnections implements Connections {
 	public void dial(int peer) {
 		Thread.startVirtualThread(() -> {
 			try {
-				this.arrived.add(new Arrival(peer, this.connector.connect(peer, this.name), true, null));
+				this.arrived.add(new Arrival(peer, this.connector.connect(peer, this.name), null));
 			}
 			catch (IOException ex) {
-				this.arrived.add(new Arrival(peer, null, true, ex));
+				this.arrived.add(new Arrival(peer, null, ex));
 			}
 			catch (RuntimeException ex) {
-				this.arrived.add(new Arrival(peer, null, true, new IOException("connecting failed: " + ex, ex)));
+				this.arrived.add(new Arrival(peer, null, new IOException("connecting failed: " + ex, ex)));
 			}
 			announce();
 		});
@@ -115,10 +113,8 @@ public final class TcpConnections implements Connections {
 		if (this.arrived.isEmpty()) {
 			return false;
 		}
-		Arrival next = this.arrived.poll();
-		while (next != null) {
+		for (Arrival next = this.arrived.poll(); next != null; next = this.arrived.poll()) {
 			take(next, handler);
-			next = this.arrived.poll();
 		}
 		return true;
 	}
@@ -130,7 +126,7 @@ public final class TcpConnections implements Connections {
 			try {
 				stream.register(this.selector);
 				this.streams.add(stream);
-				handler.arrived(arrival.peer(), stream, arrival.dialed());
+				handler.arrived(arrival.peer(), stream);
 			}
 			catch (IOException ex) {
 				stream.close();

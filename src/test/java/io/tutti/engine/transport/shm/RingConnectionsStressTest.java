@@ -63,7 +63,7 @@ class RingConnectionsStressTest {
 		}
 
 		@Override
-		public void arrived(int from, ByteStream arrived, boolean dialed) {
+		public void arrived(int from, ByteStream arrived) {
 			assertThat(from).isEqualTo(this.peer);
 			assertThat(this.stream).as("a stream from an earlier connection").isNull();
 			this.stream = arrived;
