@@ -46,8 +46,8 @@ public final class AlgorithmSelector implements AutoCloseable {
 		for (Collective collective : collectives) {
 			AlgorithmName forced = overrides.of(collective);
 			List<AlgorithmRule> rules = (forced != null)
-					? List.of(new AlgorithmRule(collective, null, this.worldSize, Long.MAX_VALUE, forced))
-					: AlgorithmTable.rules(collective, transport.name(), this.worldSize);
+					? List.of(new AlgorithmRule(collective, this.worldSize, Long.MAX_VALUE, forced))
+					: AlgorithmTable.rules(collective, this.worldSize);
 			this.choices[collective.ordinal()] = choices(factory, rules);
 		}
 	}

@@ -90,12 +90,14 @@ final class AlgorithmTable {
 	}
 
 	/** The rows that apply to a group, in order. */
-	static List<AlgorithmRule> rules(Collective collective, String transport, int worldSize) {
-		return RULES.stream().filter((rule) -> rule.appliesTo(collective, transport, worldSize)).toList();
+	static List<AlgorithmRule> rules(Collective collective, int worldSize) {
+		return RULES.stream()
+			.filter((rule) -> rule.collective() == collective && worldSize <= rule.maxWorldSize())
+			.toList();
 	}
 
 	private static AlgorithmRule rule(Collective collective, int maxWorldSize, long maxBytes, AlgorithmName algorithm) {
-		return new AlgorithmRule(collective, null, maxWorldSize, maxBytes, algorithm);
+		return new AlgorithmRule(collective, maxWorldSize, maxBytes, algorithm);
 	}
 
 }

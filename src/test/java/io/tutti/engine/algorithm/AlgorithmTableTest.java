@@ -20,7 +20,7 @@ class AlgorithmTableTest {
 	@ValueSource(ints = { 2, 3, 4, 5, 64, 16_384 })
 	void everyCallHasAnOfferedAlgorithm(int worldSize) {
 		for (Collective collective : Collective.values()) {
-			List<AlgorithmRule> rules = AlgorithmTable.rules(collective, "tcp", worldSize);
+			List<AlgorithmRule> rules = AlgorithmTable.rules(collective, worldSize);
 			assertThat(rules).isNotEmpty();
 			assertThat(rules.getLast().maxBytes()).isEqualTo(Long.MAX_VALUE);
 			assertThat(AlgorithmFactory.offered(collective))
@@ -45,8 +45,7 @@ class AlgorithmTableTest {
 	}
 
 	private static boolean hides(AlgorithmRule earlier, AlgorithmRule later) {
-		return (earlier.transport() == null || earlier.transport().equals(later.transport()))
-				&& earlier.maxWorldSize() >= later.maxWorldSize() && earlier.maxBytes() >= later.maxBytes();
+		return earlier.maxWorldSize() >= later.maxWorldSize() && earlier.maxBytes() >= later.maxBytes();
 	}
 
 	@ParameterizedTest
@@ -61,8 +60,7 @@ class AlgorithmTableTest {
 	}
 
 	private static String documented(AlgorithmRule rule) {
-		return "| %s | %s | %s | %s | %s |".formatted(rule.collective(),
-				(rule.transport() == null) ? "any" : rule.transport(),
+		return "| %s | %s | %s | %s |".formatted(rule.collective(),
 				(rule.maxWorldSize() == Integer.MAX_VALUE) ? "any" : rule.maxWorldSize(), size(rule.maxBytes()),
 				rule.algorithm());
 	}
