@@ -62,17 +62,13 @@ public interface PointToPoint extends AutoCloseable {
 	 * next matching receive on this rank receives it.
 	 * @return its source, its tag and its number of elements
 	 */
-	default Message probe(int source, int tag, Duration timeout) {
-		throw new UnsupportedOperationException("this backend cannot probe for messages");
-	}
+	Message probe(int source, int tag, Duration timeout);
 
 	/**
 	 * As {@link #probe} without waiting.
 	 * @return {@code null} if no message matches
 	 */
-	default @Nullable Message peek(int source, int tag) {
-		throw new UnsupportedOperationException("this backend cannot probe for messages");
-	}
+	@Nullable Message peek(int source, int tag);
 
 	/**
 	 * Cancels an asynchronous send or receive that no message has matched. Waits for the
@@ -84,9 +80,7 @@ public interface PointToPoint extends AutoCloseable {
 	 * {@link java.util.concurrent.CancellationException}, and no message was sent or
 	 * received; otherwise it completes as if not cancelled
 	 */
-	default boolean cancel(CompletableFuture<Message> operation) {
-		throw new UnsupportedOperationException("this backend cannot cancel messages");
-	}
+	boolean cancel(CompletableFuture<Message> operation);
 
 	/**
 	 * Sends one message and receives another at the same time.
