@@ -22,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class EngineWork<T extends @Nullable Object> implements Work<T> {
 
+	/** Longer than any call. */
+	private static final Duration FOREVER = Duration.ofNanos(Long.MAX_VALUE);
+
 	private final CompletableFuture<T> end;
 
 	private final String call;
@@ -54,18 +57,8 @@ final class EngineWork<T extends @Nullable Object> implements Work<T> {
 
 	@Override
 	public T await() {
-		try {
-			return this.end.get();
-		}
-		catch (InterruptedException ex) {
-			throw interrupted();
-		}
-		catch (CancellationException ex) {
-			throw unchecked(Objects.requireNonNull(failure()));
-		}
-		catch (ExecutionException ex) {
-			throw unchecked(ex.getCause());
-		}
+		await(FOREVER);
+		return this.end.join();
 	}
 
 	@Override
