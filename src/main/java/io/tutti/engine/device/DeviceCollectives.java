@@ -326,7 +326,8 @@ public final class DeviceCollectives {
 			throw broken(this.group, collective + ": " + ex.getMessage(), ex);
 		}
 		if (this.group.takesDeviceMemory()) {
-			onDevice(collective, send, receive, op, root, deadline);
+			run(this.group.withTimeout(deadline.remaining().plusNanos(1)), collective, send.segment(),
+					receive.segment(), hostType(receive), op, root);
 			return;
 		}
 		this.listener.warn(collective + " of " + receive + " goes through host memory, since group " + this.group.name()
@@ -369,23 +370,24 @@ public final class DeviceCollectives {
 		}
 	}
 
-	private void onDevice(Collective collective, DeviceBuffer send, DeviceBuffer receive, ReduceOp op, int root,
-			Deadline deadline) {
-		MemorySegment from = send.segment();
-		MemorySegment to = receive.segment();
-		DataType type = hostType(receive);
-		ProcessGroup limited = this.group.withTimeout(deadline.remaining().plusNanos(1));
+	/**
+	 * Runs a collective of a group. Only the receive buffer is used where a collective
+	 * has one buffer.
+	 */
+	static void run(ProcessGroup group, Collective collective, MemorySegment send, MemorySegment receive, DataType type,
+			ReduceOp op, int root) {
 		switch (collective) {
-			case ALL_REDUCE -> limited.allReduce(to, type, op);
-			case BROADCAST -> limited.broadcast(to, type, root);
-			case REDUCE -> limited.reduce(from, to, type, op, root);
-			case ALL_GATHER -> limited.allGather(from, to, type);
-			case REDUCE_SCATTER -> limited.reduceScatter(from, to, type, op);
-			case GATHER -> limited.gather(from, to, type, root);
-			case SCATTER -> limited.scatter(from, to, type, root);
-			case ALL_TO_ALL -> limited.allToAll(from, to, type);
-			case BARRIER -> limited.barrier();
-			case SCAN, EXCLUSIVE_SCAN -> throw notOnDevice(collective);
+			case ALL_REDUCE -> group.allReduce(receive, type, op);
+			case BROADCAST -> group.broadcast(receive, type, root);
+			case REDUCE -> group.reduce(send, receive, type, op, root);
+			case ALL_GATHER -> group.allGather(send, receive, type);
+			case REDUCE_SCATTER -> group.reduceScatter(send, receive, type, op);
+			case GATHER -> group.gather(send, receive, type, root);
+			case SCATTER -> group.scatter(send, receive, type, root);
+			case ALL_TO_ALL -> group.allToAll(send, receive, type);
+			case BARRIER -> group.barrier();
+			case SCAN, EXCLUSIVE_SCAN -> throw new UnsupportedOperationException(
+					collective + " is not offered on device memory; use buffers in host memory");
 		}
 	}
 
@@ -414,11 +416,6 @@ public final class DeviceCollectives {
 							+ "nccl, or allow the way through host memory with " + HostFallback.PROPERTY + "=true or "
 							+ HostFallback.VARIABLE + "=1");
 		}
-	}
-
-	static UnsupportedOperationException notOnDevice(Collective collective) {
-		return new UnsupportedOperationException(
-				collective + " is not offered on device memory; use buffers in host memory");
 	}
 
 	private static DataType hostType(DeviceBuffer buffer) {

@@ -298,24 +298,12 @@ final class HostStaging implements AutoCloseable {
 	private void start(Staged call, Layout layout, Slot slot, Deadline deadline) {
 		ProcessGroup limited = call.group().withTimeout(deadline.remaining().plusNanos(1));
 		MemorySegment whole = segment(slot.send(), slot.bytes);
-		MemorySegment sent = slot.sent(layout);
-		MemorySegment received = slot.received(layout);
-		DataType type = call.type();
-		int root = call.root();
-		slot.collective = CompletableFuture.runAsync(() -> {
-			switch (call.collective()) {
-				case ALL_REDUCE -> limited.allReduce(whole, type, call.op());
-				case BROADCAST -> limited.broadcast(whole, type, root);
-				case REDUCE -> limited.reduce(whole, whole, type, call.op(), root);
-				case ALL_GATHER -> limited.allGather(sent, received, type);
-				case REDUCE_SCATTER -> limited.reduceScatter(sent, received, type, call.op());
-				case GATHER -> limited.gather(sent, received, type, root);
-				case SCATTER -> limited.scatter(sent, received, type, root);
-				case ALL_TO_ALL -> limited.allToAll(sent, received, type);
-				case BARRIER -> limited.barrier();
-				case SCAN, EXCLUSIVE_SCAN -> throw DeviceCollectives.notOnDevice(call.collective());
-			}
-		}, (task) -> Thread.ofPlatform().daemon().name("tutti-r" + this.group.rank() + "-staging").start(task));
+		MemorySegment sent = call.inPlace() ? whole : slot.sent(layout);
+		MemorySegment received = call.inPlace() ? whole : slot.received(layout);
+		slot.collective = CompletableFuture.runAsync(
+				() -> DeviceCollectives.run(limited, call.collective(), sent, received, call.type(), call.op(),
+						call.root()),
+				(task) -> Thread.ofPlatform().daemon().name("tutti-r" + this.group.rank() + "-staging").start(task));
 	}
 
 	private void finish(Staged call, Layout layout, Slot slot) {
