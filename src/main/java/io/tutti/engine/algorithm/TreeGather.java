@@ -29,14 +29,12 @@ final class TreeGather implements Algorithm {
 
 	private long sent;
 
-	private int relayed;
-
 	TreeGather(TreePosition tree, int rank, int worldSize, Transport transport, Chunks chunks) {
 		this.tree = tree;
 		this.rank = rank;
 		this.transport = transport;
 		this.chunks = chunks;
-		this.order = new RootedOrder(chunks, worldSize);
+		this.order = new RootedOrder(tree, chunks, worldSize);
 	}
 
 	@Override
@@ -45,7 +43,6 @@ final class TreeGather implements Algorithm {
 		this.tree.prepare(call.root());
 		this.order.prepare(call.root(), call.receiveAddress());
 		this.sent = 0;
-		this.relayed = 0;
 		if (this.tree.isRoot()) {
 			NativeMemory.copy(call.sendAddress(), this.order.address(0), this.chunks.length(this.rank));
 		}
@@ -62,9 +59,9 @@ final class TreeGather implements Algorithm {
 	private boolean receiveFromChildren() {
 		boolean moved = false;
 		for (int i = 0; i < this.tree.children(); i++) {
-			long left = subtreeBytes(i) - this.tree.progress(i);
+			long left = this.order.left(i);
 			if (left > 0) {
-				long position = this.order.offset(this.tree.start(i)) + this.tree.progress(i);
+				long position = this.order.position(i);
 				long got = this.tree.child(i)
 					.receive(this.order.address(position), Math.min(left, this.order.contiguous(position)));
 				this.tree.advance(i, got);
@@ -85,37 +82,15 @@ final class TreeGather implements Algorithm {
 			this.sent += taken;
 			moved = taken > 0;
 		}
-		while (this.sent == own && this.relayed < this.tree.children()) {
-			long left = subtreeBytes(this.relayed) - this.tree.progress(this.relayed);
-			if (left == 0) {
-				this.relayed++;
-				continue;
-			}
-			long taken = TreePosition.forward(this.tree.child(this.relayed), parent, left);
-			if (taken == 0) {
-				return moved;
-			}
-			this.tree.advance(this.relayed, taken);
-			moved = true;
-		}
-		return moved;
-	}
-
-	private long subtreeBytes(int child) {
-		return this.order.bytes(this.tree.start(child), this.tree.end(child));
+		return (this.sent == own && this.order.relay(true)) || moved;
 	}
 
 	private boolean done() {
 		if (!this.tree.isRoot()) {
-			return this.relayed == this.tree.children() && this.sent == this.chunks.length(this.rank)
+			return this.order.relayed() && this.sent == this.chunks.length(this.rank)
 					&& this.tree.parent().sendFingerprint() & this.tree.receivedFingerprintsOfChildren();
 		}
-		for (int i = 0; i < this.tree.children(); i++) {
-			if (this.tree.progress(i) < subtreeBytes(i)) {
-				return false;
-			}
-		}
-		return this.tree.receivedFingerprintsOfChildren();
+		return this.order.complete() && this.tree.receivedFingerprintsOfChildren();
 	}
 
 }

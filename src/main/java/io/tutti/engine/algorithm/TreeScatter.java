@@ -29,14 +29,12 @@ final class TreeScatter implements Algorithm {
 
 	private long received;
 
-	private int relayed;
-
 	TreeScatter(TreePosition tree, int rank, int worldSize, Transport transport, Chunks chunks) {
 		this.tree = tree;
 		this.rank = rank;
 		this.transport = transport;
 		this.chunks = chunks;
-		this.order = new RootedOrder(chunks, worldSize);
+		this.order = new RootedOrder(tree, chunks, worldSize);
 	}
 
 	@Override
@@ -44,7 +42,6 @@ final class TreeScatter implements Algorithm {
 		this.chunks.ofParts(call);
 		this.tree.prepare(call.root());
 		this.received = 0;
-		this.relayed = 0;
 		this.order.prepare(call.root(), call.sendAddress());
 		while (true) {
 			this.tree.flushChildren();
@@ -66,9 +63,9 @@ final class TreeScatter implements Algorithm {
 	private boolean sendToChildren() {
 		boolean moved = false;
 		for (int i = this.tree.children() - 1; i >= 0; i--) {
-			long left = subtreeBytes(i) - this.tree.progress(i);
+			long left = this.order.left(i);
 			if (left > 0) {
-				long position = this.order.offset(this.tree.start(i)) + this.tree.progress(i);
+				long position = this.order.position(i);
 				long taken = this.tree.child(i)
 					.send(this.order.address(position), Math.min(left, this.order.contiguous(position)));
 				this.tree.advance(i, taken);
@@ -88,37 +85,15 @@ final class TreeScatter implements Algorithm {
 			this.received += got;
 			moved = got > 0;
 		}
-		while (this.received == own && this.relayed < this.tree.children()) {
-			long left = subtreeBytes(this.relayed) - this.tree.progress(this.relayed);
-			if (left == 0) {
-				this.relayed++;
-				continue;
-			}
-			long taken = TreePosition.forward(parent, this.tree.child(this.relayed), left);
-			if (taken == 0) {
-				return moved;
-			}
-			this.tree.advance(this.relayed, taken);
-			moved = true;
-		}
-		return moved;
-	}
-
-	private long subtreeBytes(int child) {
-		return this.order.bytes(this.tree.start(child), this.tree.end(child));
+		return (this.received == own && this.order.relay(false)) || moved;
 	}
 
 	private boolean done() {
 		if (!this.tree.isRoot()) {
-			return this.relayed == this.tree.children() && this.received == this.chunks.length(this.rank)
+			return this.order.relayed() && this.received == this.chunks.length(this.rank)
 					&& this.tree.parent().fingerprintReceived() & this.tree.sendFingerprintToChildren();
 		}
-		for (int i = 0; i < this.tree.children(); i++) {
-			if (this.tree.progress(i) < subtreeBytes(i)) {
-				return false;
-			}
-		}
-		return this.tree.sendFingerprintToChildren();
+		return this.order.complete() && this.tree.sendFingerprintToChildren();
 	}
 
 }
