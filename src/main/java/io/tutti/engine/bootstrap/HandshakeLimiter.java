@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
+import io.tutti.engine.tls.PeerSocket;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -130,13 +131,8 @@ final class HandshakeLimiter {
 		}
 	}
 
-	static void close(SocketChannel channel) {
-		try {
-			channel.close();
-		}
-		catch (IOException ex) {
-			// The descriptor is released in either case.
-		}
+	private static void close(SocketChannel channel) {
+		PeerSocket.plain(channel).close();
 	}
 
 }

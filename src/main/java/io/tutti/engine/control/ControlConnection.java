@@ -26,7 +26,7 @@ public final class ControlConnection implements AutoCloseable {
 	/** Output to a peer ends when its backlog exceeds this size. */
 	private static final long MAX_BACKLOG_BYTES = 64L << 20;
 
-	private final SocketChannel channel;
+	private final PeerSocket socket;
 
 	/** The byte stream: the socket, or TLS over it. */
 	private final ByteChannel bytes;
@@ -45,14 +45,14 @@ public final class ControlConnection implements AutoCloseable {
 
 	/** Takes ownership of a connection to an authenticated peer. */
 	public ControlConnection(PeerSocket socket) throws IOException {
-		this.channel = socket.socket();
+		this.socket = socket;
 		this.bytes = socket.channel();
-		this.channel.configureBlocking(false);
-		this.channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+		channel().configureBlocking(false);
+		channel().setOption(StandardSocketOptions.TCP_NODELAY, true);
 	}
 
 	public SocketChannel channel() {
-		return this.channel;
+		return this.socket.socket();
 	}
 
 	/** Sets the connection's registration with a selector. */
@@ -62,11 +62,11 @@ public final class ControlConnection implements AutoCloseable {
 	}
 
 	public InetSocketAddress local() throws IOException {
-		return (InetSocketAddress) this.channel.getLocalAddress();
+		return (InetSocketAddress) channel().getLocalAddress();
 	}
 
 	public InetSocketAddress remote() throws IOException {
-		return (InetSocketAddress) this.channel.getRemoteAddress();
+		return (InetSocketAddress) channel().getRemoteAddress();
 	}
 
 	/**
@@ -121,21 +121,13 @@ public final class ControlConnection implements AutoCloseable {
 				this.outbound.removeFirst();
 			}
 			if (this.shutdownWhenFlushed && this.outbound.isEmpty() && !this.outputEnded) {
-				this.outputEnded = shutdownOutput();
+				this.outputEnded = this.socket.shutdownOutput();
 			}
 		}
 		catch (IOException ex) {
 			endWriting();
 		}
 		updateInterest();
-	}
-
-	private boolean shutdownOutput() throws IOException {
-		if (this.bytes instanceof TlsChannel tls) {
-			return tls.shutdownOutput();
-		}
-		this.channel.shutdownOutput();
-		return true;
 	}
 
 	/** Ends the output after the pending frames. */
@@ -146,12 +138,7 @@ public final class ControlConnection implements AutoCloseable {
 
 	@Override
 	public void close() {
-		try {
-			this.channel.close();
-		}
-		catch (IOException ex) {
-			// The descriptor is closed either way.
-		}
+		this.socket.close();
 	}
 
 	private void endWriting() {
