@@ -154,7 +154,11 @@ public final class Handshake<H extends ClientHello> {
 
 	/** Sends a message over a blocking channel. */
 	public static void write(ByteChannel channel, ControlMessage message) throws IOException {
-		ByteBuffer frame = MessageCodec.encode(message);
+		write(channel, MessageCodec.encode(message));
+	}
+
+	/** Writes a whole frame. */
+	public static void write(ByteChannel channel, ByteBuffer frame) throws IOException {
 		while (frame.hasRemaining()) {
 			channel.write(frame);
 		}
@@ -193,7 +197,12 @@ public final class Handshake<H extends ClientHello> {
 		}
 	}
 
-	private static byte[] read(ByteChannel channel, int count, HandshakeDeadline deadline) throws IOException {
+	/**
+	 * Reads so many bytes.
+	 * @param deadline checked again and again until all have arrived; it may end the wait
+	 * @throws IOException if the connection ends or fails before
+	 */
+	public static byte[] read(ByteChannel channel, int count, HandshakeDeadline deadline) throws IOException {
 		ByteBuffer bytes = ByteBuffer.allocate(count);
 		while (bytes.hasRemaining()) {
 			deadline.check();

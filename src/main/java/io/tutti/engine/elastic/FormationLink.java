@@ -1,9 +1,9 @@
 package io.tutti.engine.elastic;
 
 import java.io.IOException;
-import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 
+import io.tutti.engine.bootstrap.Handshake;
 import io.tutti.engine.control.MalformedFrameException;
 import io.tutti.engine.tls.HandshakeDeadline;
 import io.tutti.engine.tls.PeerSocket;
@@ -21,10 +21,7 @@ final class FormationLink implements AutoCloseable {
 	}
 
 	synchronized void send(FormationMessage message) throws IOException {
-		ByteBuffer frame = FormationMessage.encode(message);
-		while (frame.hasRemaining()) {
-			this.socket.write(frame);
-		}
+		Handshake.write(this.socket, FormationMessage.encode(message));
 	}
 
 	/** Sends a message that may be lost together with the connection. */
@@ -44,32 +41,16 @@ final class FormationLink implements AutoCloseable {
 	 * @throws IOException if the connection ends, fails or carries malformed data
 	 */
 	FormationMessage receive(HandshakeDeadline deadline) throws IOException {
-		int length = ByteBuffer.wrap(read(Integer.BYTES, deadline)).getInt();
+		int length = ByteBuffer.wrap(Handshake.read(this.socket, Integer.BYTES, deadline)).getInt();
 		if (length < 1 || length > FormationMessage.MAX_FRAME_BYTES) {
 			throw new IOException("a frame must have 1.." + FormationMessage.MAX_FRAME_BYTES + " bytes, got " + length);
 		}
 		try {
-			return FormationMessage.decode(ByteBuffer.wrap(read(length, deadline)));
+			return FormationMessage.decode(ByteBuffer.wrap(Handshake.read(this.socket, length, deadline)));
 		}
 		catch (MalformedFrameException ex) {
 			throw new IOException(ex);
 		}
-	}
-
-	private byte[] read(int count, HandshakeDeadline deadline) throws IOException {
-		ByteBuffer bytes = ByteBuffer.allocate(count);
-		while (bytes.hasRemaining()) {
-			deadline.check();
-			try {
-				if (this.socket.read(bytes) < 0) {
-					throw new IOException("the peer closed the connection");
-				}
-			}
-			catch (SocketTimeoutException ex) {
-				// Nothing has arrived for a moment.
-			}
-		}
-		return bytes.array();
 	}
 
 	@Override
