@@ -83,11 +83,10 @@ final class BufferValidation {
 		switch (collective) {
 			case BARRIER, BROADCAST -> {
 			}
-			case ALL_REDUCE -> requireSameSize(send, receive);
-			case SCAN, EXCLUSIVE_SCAN -> requireSameSize(send, receive);
+			case ALL_REDUCE, SCAN, EXCLUSIVE_SCAN -> requireInPlaceOrDisjoint(send, receive);
 			case REDUCE -> {
 				if (this.rank == root) {
-					requireSameSize(send, receive);
+					requireInPlaceOrDisjoint(send, receive);
 				}
 			}
 			case ALL_GATHER -> requireParts("receive", receive, "send", send);
@@ -308,13 +307,17 @@ final class BufferValidation {
 	}
 
 	/** Checks buffers of one size that are the same or disjoint. */
+	private static void requireInPlaceOrDisjoint(MemorySegment send, MemorySegment receive) {
+		requireSameSize(send, receive);
+		if (!isSame(send, receive)) {
+			requireDisjoint(send, receive);
+		}
+	}
+
 	private static void requireSameSize(MemorySegment send, MemorySegment receive) {
 		if (receive.byteSize() != send.byteSize()) {
 			throw new IllegalArgumentException("receive buffer must be " + send.byteSize()
 					+ " bytes, as the send buffer is, got " + receive.byteSize());
-		}
-		if (!isSame(send, receive)) {
-			requireDisjoint(send, receive);
 		}
 	}
 
@@ -350,10 +353,7 @@ final class BufferValidation {
 	}
 
 	private void requireExchangeSizes(MemorySegment send, MemorySegment receive, DataType type) {
-		if (receive.byteSize() != send.byteSize()) {
-			throw new IllegalArgumentException("receive buffer must be " + send.byteSize()
-					+ " bytes, as the send buffer is, got " + receive.byteSize());
-		}
+		requireSameSize(send, receive);
 		long unit = (long) this.worldSize * type.bytes();
 		if (send.byteSize() % unit != 0) {
 			throw new IllegalArgumentException("buffer of " + send.byteSize() + " bytes is not whole elements of "
