@@ -370,10 +370,7 @@ final class CallRunner implements AutoCloseable {
 
 	private void runInTurn(MemorySegment send, MemorySegment receive, long issuedNanos, long startedNanos) {
 		requireOpen(this.call.issued().collective());
-		Failure earlier = this.latch.failure();
-		if (earlier != null) {
-			throw this.identity.exception(earlier, null);
-		}
+		this.latch.requireWhole(this.identity);
 		this.recorder.begin(this.call, Math.max(send.byteSize(), receive.byteSize()), issuedNanos, startedNanos);
 		this.check.begun(this.call);
 		boolean well = false;

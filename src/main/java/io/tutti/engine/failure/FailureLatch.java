@@ -72,6 +72,18 @@ public final class FailureLatch {
 		return (this.state.get() instanceof Failed broken) ? broken.failure() : null;
 	}
 
+	/**
+	 * Checks that the group is not broken.
+	 * @param group the group on this rank
+	 * @throws CollectiveException the group's failure
+	 */
+	public void requireWhole(GroupIdentity group) {
+		Failure earlier = failure();
+		if (earlier != null) {
+			throw group.exception(earlier, null);
+		}
+	}
+
 	/** The ranks that have left the group. */
 	public DepartedRanks departed() {
 		return this.departed;

@@ -98,10 +98,7 @@ public final class CallWait implements IdleStrategy.Condition {
 	 * has left it, or the thread was interrupted
 	 */
 	public void requireWorthWaiting() {
-		Failure verdict = this.frame.latch().failure();
-		if (verdict != null) {
-			throw this.frame.identity().exception(verdict, null);
-		}
+		this.frame.latch().requireWhole(this.frame.identity());
 		Call call = this.frame.call();
 		int left = this.frame.latch().departed().missingFrom(call.sequence());
 		if (left >= 0) {

@@ -89,10 +89,9 @@ public final class LibMpiGroupBackend implements GroupBackend {
 		}
 		RuntimeException failure = this.operation.failure();
 		if (failure != null) {
-			this.communicator.world()
-				.abortAfter(failed(Failure.Kind.ABORTED, call, String.valueOf(failure.getMessage())), this.gracePeriod);
-			throw this.identity.exception(failed(Failure.Kind.ABORTED, call, String.valueOf(failure.getMessage())),
-					failure);
+			Failure aborted = failed(Failure.Kind.ABORTED, call, String.valueOf(failure.getMessage()));
+			this.communicator.world().abortAfter(aborted, this.gracePeriod);
+			throw this.identity.exception(aborted, failure);
 		}
 		this.operation.bringBack(call);
 		if (call.op() == ReduceOp.AVERAGE && call.receiveBytes() > 0) {
@@ -116,10 +115,7 @@ public final class LibMpiGroupBackend implements GroupBackend {
 	}
 
 	private void requireAlive(Call call) {
-		Failure verdict = this.latch.failure();
-		if (verdict != null) {
-			throw this.identity.exception(verdict, null);
-		}
+		this.latch.requireWhole(this.identity);
 		int missing = this.latch.departed().missingFrom(call.sequence());
 		if (missing >= 0) {
 			throw this.identity.exception(left(call, missing), null);

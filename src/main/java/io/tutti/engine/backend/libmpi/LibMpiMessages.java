@@ -246,10 +246,7 @@ public final class LibMpiMessages implements PointToPoint {
 
 	private void requireUsable() {
 		requireOpen();
-		Failure earlier = this.latch.failure();
-		if (earlier != null) {
-			throw this.identity.exception(earlier, null);
-		}
+		this.latch.requireWhole(this.identity);
 	}
 
 	private void requireOpen() {
