@@ -37,17 +37,6 @@ final class MessageFailures {
 	}
 
 	/**
-	 * Checks that the group can carry messages at all.
-	 * @throws CollectiveException if the group is broken
-	 */
-	void requireWhole() {
-		Failure earlier = this.latch.failure();
-		if (earlier != null) {
-			throw this.identity.exception(earlier, null);
-		}
-	}
-
-	/**
 	 * Checks that an operation can still succeed.
 	 * @throws CollectiveException if the group is broken, the peer lost or the deadline
 	 * passed
@@ -57,8 +46,7 @@ final class MessageFailures {
 		if (earlier != null) {
 			throw during(operation, this.identity.exception(earlier, null), now);
 		}
-		this.engine.enter();
-		try {
+		try (ProgressEngine.Locked _ = this.engine.enter()) {
 			if (!operation.done) {
 				requirePeers(operation, now);
 				operation.recordProgress(this.engine.channels().movedBytes(operation), now);
@@ -66,9 +54,6 @@ final class MessageFailures {
 					expire(operation, now);
 				}
 			}
-		}
-		finally {
-			this.engine.leave();
 		}
 	}
 
@@ -186,17 +171,13 @@ final class MessageFailures {
 	}
 
 	private String queuedPeers() {
-		this.engine.enter();
-		try {
+		try (ProgressEngine.Locked _ = this.engine.enter()) {
 			return this.engine.channels()
 				.known()
 				.stream()
 				.filter(PeerChannel::hasQueued)
 				.map((peer) -> "rank " + this.identity.members().get(peer.peer))
 				.collect(Collectors.joining(", "));
-		}
-		finally {
-			this.engine.leave();
 		}
 	}
 

@@ -113,17 +113,13 @@ public final class PointToPointEngine implements PointToPoint {
 		if (kind == Kind.SEND) {
 			requirePresent(peer);
 		}
-		this.engine.enter();
-		try {
+		try (ProgressEngine.Locked _ = this.engine.enter()) {
 			this.engine.requireUsable();
 			MessageOperation operation = this.engine.begin(kind, buffer, type, peer, tag, timeoutNanos, future);
 			if (future == null) {
 				this.engine.spin(operation, peer, this.limits.spins());
 			}
 			return operation;
-		}
-		finally {
-			this.engine.leave();
 		}
 	}
 
@@ -135,17 +131,13 @@ public final class PointToPointEngine implements PointToPoint {
 		MessageOperation receiving;
 		MessageOperation sending;
 		requirePresent(peer);
-		this.engine.enter();
-		try {
+		try (ProgressEngine.Locked _ = this.engine.enter()) {
 			this.engine.requireUsable();
 			receiving = this.engine.begin(Kind.RECEIVE, receive, type, source, tag, timeoutNanos, null);
 			sending = this.engine.begin(Kind.SEND, send, type, peer, tag, timeoutNanos, null);
 			receiving.independent = false;
 			sending.independent = false;
 			this.engine.spin(receiving, first, this.limits.spins());
-		}
-		finally {
-			this.engine.leave();
 		}
 		await(sending, first);
 		long count = await(receiving, first).count();

@@ -32,7 +32,17 @@ final class ProgressEngine {
 	/** Longest sleep of a thread while another one sleeps on the connections. */
 	private static final long BYSTANDER_NANOS = 1_000_000;
 
+	/** The lock while a thread holds it. */
+	interface Locked extends AutoCloseable {
+
+		@Override
+		void close();
+
+	}
+
 	private final GroupIdentity identity;
+
+	private final FailureLatch latch;
 
 	private final Connections connections;
 
@@ -45,6 +55,9 @@ final class ProgressEngine {
 	private final MessageFailures failures;
 
 	private final ReentrantLock lock = new ReentrantLock();
+
+	/** Releases the lock; made once. */
+	private final Locked locked = this::leave;
 
 	/** Held by the thread that sleeps on the connections. */
 	private final AtomicBoolean asleep = new AtomicBoolean();
@@ -74,6 +87,7 @@ final class ProgressEngine {
 	ProgressEngine(GroupIdentity identity, FailureLatch latch, Connections connections,
 			UnexpectedMessageBudget unexpected) {
 		this.identity = identity;
+		this.latch = latch;
 		this.connections = connections;
 		this.failures = new MessageFailures(identity, latch, this);
 		this.pool = new BufferPool(unexpected);
@@ -86,9 +100,13 @@ final class ProgressEngine {
 		return this.failures;
 	}
 
-	/** Takes the lock, which is never held while a thread waits. */
-	void enter() {
+	/**
+	 * Takes the lock, which is never held while a thread waits.
+	 * @return releases it
+	 */
+	Locked enter() {
 		this.lock.lock();
+		return this.locked;
 	}
 
 	/** Releases the lock. */
@@ -99,7 +117,12 @@ final class ProgressEngine {
 	/** Checks that an operation may begin; requires the lock. */
 	void requireUsable() {
 		requireOpen();
-		this.failures.requireWhole();
+		requireWhole();
+	}
+
+	/** Checks that the group is not broken. */
+	void requireWhole() {
+		this.latch.requireWhole(this.identity);
 	}
 
 	/** Checks that this rank has not closed the group. */
@@ -174,12 +197,8 @@ final class ProgressEngine {
 	 */
 	boolean step(IdleStrategy idle, int first) {
 		boolean moved;
-		enter();
-		try {
+		try (Locked _ = enter()) {
 			moved = advance(first);
-		}
-		finally {
-			leave();
 		}
 		if (moved) {
 			idle.moved();
@@ -260,17 +279,13 @@ final class ProgressEngine {
 	 * @return whether no message had matched it
 	 */
 	CompletableFuture<Boolean> cancel(CompletableFuture<Message> future) {
-		enter();
-		try {
+		try (Locked _ = enter()) {
 			for (MessageOperation operation : this.inFlight) {
 				if (operation.future == future) {
 					return cancel(operation);
 				}
 			}
 			return CompletableFuture.completedFuture(false);
-		}
-		finally {
-			leave();
 		}
 	}
 
@@ -289,8 +304,7 @@ final class ProgressEngine {
 	 * @throws RuntimeException the failure of every operation if the group has failed
 	 */
 	@Nullable Message peek(int source, int tag) {
-		enter();
-		try {
+		try (Locked _ = enter()) {
 			requireUsable();
 			advance(ALL);
 			RuntimeException why = this.ended;
@@ -298,9 +312,6 @@ final class ProgressEngine {
 				throw why;
 			}
 			return this.protocol.peek(source, tag);
-		}
-		finally {
-			leave();
 		}
 	}
 
@@ -433,16 +444,12 @@ final class ProgressEngine {
 	}
 
 	private boolean prepareSleep(@Nullable MessageOperation operation) {
-		enter();
-		try {
+		try (Locked _ = enter()) {
 			if (ended()) {
 				return false;
 			}
 			this.connections.prepareSleep((operation != null) ? operation.peer : ALL);
 			return true;
-		}
-		finally {
-			leave();
 		}
 	}
 

@@ -81,7 +81,7 @@ final class ProgressThread implements IdleStrategy.Condition, AutoCloseable {
 	public void check(long nowNanos) {
 		this.engine.enter();
 		try {
-			this.engine.failures().requireWhole();
+			this.engine.requireWhole();
 			List<MessageOperation> inFlight = this.engine.inFlight();
 			for (int i = inFlight.size() - 1; i >= 0; i--) {
 				// One that ends is replaced by the last one, which was checked before.
@@ -111,8 +111,7 @@ final class ProgressThread implements IdleStrategy.Condition, AutoCloseable {
 	}
 
 	private long soonestNanos(long now) {
-		this.engine.enter();
-		try {
+		try (ProgressEngine.Locked _ = this.engine.enter()) {
 			long soonest = IdleStrategy.Limits.SLEEP_NANOS;
 			List<MessageOperation> inFlight = this.engine.inFlight();
 			for (int i = 0; i < inFlight.size(); i++) {
@@ -121,9 +120,6 @@ final class ProgressThread implements IdleStrategy.Condition, AutoCloseable {
 				}
 			}
 			return Math.max(1, soonest);
-		}
-		finally {
-			this.engine.leave();
 		}
 	}
 
