@@ -147,7 +147,6 @@ final class PeerChannels implements Connections.Handler {
 		}
 		descriptor.operation = null;
 		descriptor.copy = null;
-		descriptor.heap = null;
 		descriptor.left = 0;
 		descriptor.next = this.spare;
 		this.spare = descriptor;

@@ -26,8 +26,6 @@ final class SendDescriptor {
 	/** Address of an announced message in this process, 0 for one on the heap. */
 	long source;
 
-	@Nullable MemorySegment heap;
-
 	/** How many bytes follow that are not written yet; 0 for a frame alone. */
 	long left;
 
@@ -41,15 +39,19 @@ final class SendDescriptor {
 
 	/** The bytes of a send follow, from its caller's buffer. */
 	void carry(MessageOperation send) {
-		this.heap = send.heap;
 		this.address = send.address;
 		this.left = send.bytes;
 		this.operation = send;
 	}
 
+	/** The caller's buffer on the heap, if the next bytes are there. */
+	@Nullable MemorySegment heap() {
+		return (this.operation != null) ? this.operation.heap : null;
+	}
+
 	/** Copies the next bytes to native memory. */
 	void moveTo(long target, long bytes) {
-		HeapTransfer.copy(this.heap, this.address, null, target, bytes);
+		HeapTransfer.copy(heap(), this.address, null, target, bytes);
 		this.address += bytes;
 		this.left -= bytes;
 	}

@@ -151,7 +151,7 @@ final class SendQueue {
 		}
 		this.inBody = true;
 		long bytes = descriptor.left;
-		if (descriptor.heap == null) {
+		if (descriptor.heap() == null) {
 			this.start = descriptor.address;
 			descriptor.left = 0;
 		}
@@ -196,8 +196,7 @@ final class SendQueue {
 			this.end = this.start + bytes;
 			giveBackStaging();
 		}
-		HeapTransfer.copy(descriptor.heap, descriptor.address, null, copy.address + bytes, descriptor.left);
-		descriptor.heap = null;
+		HeapTransfer.copy(descriptor.heap(), descriptor.address, null, copy.address + bytes, descriptor.left);
 		descriptor.address = copy.address + bytes;
 		descriptor.copy = copy;
 	}
