@@ -169,17 +169,8 @@ public final class Engine implements AutoCloseable {
 
 	private static DataListener listen(RankAssignment assignment, EngineSettings settings) {
 		int port = (settings.dataPort() == 0) ? 0 : settings.dataPort() + assignment.localRank();
-		String chosen = settings.dataAddress();
 		try {
-			if (chosen != null) {
-				return open(InetAddress.getByName(chosen), port, assignment);
-			}
-			InetAddress[] master = InetAddress.getAllByName(assignment.masterAddress());
-			boolean oneHost = Arrays.stream(master).allMatch(InetAddress::isLoopbackAddress);
-			return open(oneHost ? LocalAddress.firstOf(master) : null, port, assignment);
-		}
-		catch (UnknownHostException ex) {
-			return listenEverywhere(port, assignment);
+			return open(dataAddress(assignment, settings), port, assignment);
 		}
 		catch (IOException ex) {
 			throw noListener(assignment, ex);
@@ -187,15 +178,21 @@ public final class Engine implements AutoCloseable {
 	}
 
 	/**
-	 * A name that does not resolve yet is not treated as loopback: its host may still be
-	 * starting.
+	 * Where to listen; {@code null} for everywhere. A name that does not resolve yet is
+	 * not treated as loopback: its host may still be starting.
 	 */
-	private static DataListener listenEverywhere(int port, RankAssignment assignment) {
+	private static @Nullable InetAddress dataAddress(RankAssignment assignment, EngineSettings settings) {
+		String chosen = settings.dataAddress();
 		try {
-			return open(null, port, assignment);
+			if (chosen != null) {
+				return InetAddress.getByName(chosen);
+			}
+			InetAddress[] master = InetAddress.getAllByName(assignment.masterAddress());
+			boolean oneHost = Arrays.stream(master).allMatch(InetAddress::isLoopbackAddress);
+			return oneHost ? LocalAddress.firstOf(master) : null;
 		}
-		catch (IOException ex) {
-			throw noListener(assignment, ex);
+		catch (UnknownHostException ex) {
+			return null;
 		}
 	}
 
