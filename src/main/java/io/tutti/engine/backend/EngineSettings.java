@@ -71,8 +71,11 @@ public record EngineSettings(String backend, String jobId, @Nullable String toke
 				this.mpiLibrary, this.tls);
 	}
 
-	/** The same settings with another token. */
-	EngineSettings withToken(String secret) {
+	/**
+	 * The same settings with another token.
+	 * @param secret the token, {@code null} for none
+	 */
+	public EngineSettings withToken(@Nullable String secret) {
 		return new EngineSettings(this.backend, this.jobId, secret, this.generation, this.bindAddress,
 				this.advertisedHost, this.dataAddress, this.dataPort, this.congestionControl, this.sharedConfig,
 				this.timeouts, this.mpiLibrary, this.tls);

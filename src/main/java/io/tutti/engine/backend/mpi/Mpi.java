@@ -89,7 +89,7 @@ public final class Mpi implements AutoCloseable {
 			throw new IllegalArgumentException("the rendezvous address " + assignment.masterAddress()
 					+ " is reachable from other hosts and no token is given: pass the same token on every rank");
 		}
-		return init(assignment, withToken(token));
+		return init(assignment, settings(null).withToken(token));
 	}
 
 	/**
@@ -124,14 +124,6 @@ public final class Mpi implements AutoCloseable {
 		return EngineSettings.DEFAULTS.withBackend(Backends.MPI, library);
 	}
 
-	private static EngineSettings withToken(@Nullable String token) {
-		EngineSettings defaults = EngineSettings.DEFAULTS;
-		return new EngineSettings(Backends.MPI, defaults.jobId(), token, defaults.generation(), defaults.bindAddress(),
-				defaults.advertisedHost(), defaults.dataAddress(), defaults.dataPort(), defaults.congestionControl(),
-				defaults.sharedConfig(), defaults.timeouts(), null);
-	}
-
-	/** A name that does not resolve may resolve to any address later. */
 	private static boolean isLoopback(String address) {
 		try {
 			return Arrays.stream(InetAddress.getAllByName(address)).allMatch(InetAddress::isLoopbackAddress);
