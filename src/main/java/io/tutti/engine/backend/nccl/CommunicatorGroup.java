@@ -336,8 +336,7 @@ public final class CommunicatorGroup implements AutoCloseable {
 			}
 			List<RankCommunicator> ranks = new ArrayList<>();
 			for (int rank = 0; rank < this.devices.size(); rank++) {
-				ranks.add(RankCommunicator.adopt(this.library, this.communicators[rank],
-						new RankPlacement(rank, this.devices.size(), this.devices.get(rank)), timeout));
+				ranks.add(RankCommunicator.adopt(this.library, this.communicators[rank], place(rank), timeout));
 			}
 			return ranks;
 		}
