@@ -2,8 +2,6 @@ package io.tutti.engine.elastic;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -27,6 +25,7 @@ import io.tutti.Failure;
 import io.tutti.MembershipChangedException;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.backend.Engine;
+import io.tutti.engine.spi.Sha256Digest;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -194,7 +193,7 @@ public final class DefaultElasticGroup implements ElasticGroup {
 			case JOINED -> Held.NONE;
 			case null -> throw new IllegalStateException("the group has not formed yet");
 		};
-		Summary own = new Summary(state.step(), this.held, sha256(state.digest()));
+		Summary own = new Summary(state.step(), this.held, Sha256Digest.of(state.digest()));
 		if (!this.possible.isEmpty() && this.possible.stream().noneMatch(own::sameAs)) {
 			this.held = Held.NONE;
 			own = new Summary(own.step(), this.held, own.hash());
@@ -216,7 +215,7 @@ public final class DefaultElasticGroup implements ElasticGroup {
 				this.possible = List.of(own, all.get(source));
 			}
 			state.synchronize(group, source);
-			byte[] hash = sha256(state.digest());
+			byte[] hash = Sha256Digest.of(state.digest());
 			if (Arrays.equals(hash, all.get(source).hash())) {
 				this.held = Held.SHARED;
 			}
@@ -264,15 +263,6 @@ public final class DefaultElasticGroup implements ElasticGroup {
 			summaries.add(new Summary(step, of, hash));
 		}
 		return summaries;
-	}
-
-	private static byte[] sha256(byte[] bytes) {
-		try {
-			return MessageDigest.getInstance("SHA-256").digest(bytes);
-		}
-		catch (NoSuchAlgorithmException ex) {
-			throw new IllegalStateException(ex);
-		}
 	}
 
 	private static CollectiveException mismatch(ProcessGroup group, List<Integer> ranks, String detail) {

@@ -6,8 +6,6 @@ import java.net.JarURLConnection;
 import java.net.URI;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
@@ -17,6 +15,8 @@ import java.util.TreeMap;
 import java.util.jar.JarEntry;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+
+import io.tutti.engine.spi.Sha256Digest;
 
 /**
  * The native libraries for Linux on x86-64 in the jars of the JavaCPP presets that Tutti
@@ -99,15 +99,11 @@ record BundledLibraries(SortedMap<String, BundledLibrary> byName) {
 
 	/** Hash of all names, sizes and checksums. */
 	String key() {
-		try {
-			MessageDigest digest = MessageDigest.getInstance("SHA-256");
-			this.byName.forEach((name, library) -> digest.update(
-					(name + " " + library.bytes() + " " + library.checksum() + "\n").getBytes(StandardCharsets.UTF_8)));
-			return HexFormat.of().formatHex(digest.digest(), 0, KEY_BYTES);
-		}
-		catch (NoSuchAlgorithmException ex) {
-			throw new IllegalStateException(ex);
-		}
+		StringBuilder text = new StringBuilder();
+		this.byName
+			.forEach((name, library) -> text.append(name + " " + library.bytes() + " " + library.checksum() + "\n"));
+		return HexFormat.of()
+			.formatHex(Sha256Digest.of(text.toString().getBytes(StandardCharsets.UTF_8)), 0, KEY_BYTES);
 	}
 
 	/** Unpacked size in MB, rounded up. */

@@ -5,10 +5,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 import java.util.HexFormat;
+
+import io.tutti.engine.spi.Sha256Digest;
 
 /**
  * Names new segments in the shared-memory directory and removes stale ones of dead
@@ -60,13 +60,7 @@ final class SegmentDirectory {
 	}
 
 	private static String hash(String job) {
-		try {
-			byte[] digest = MessageDigest.getInstance("SHA-256").digest(job.getBytes(StandardCharsets.UTF_8));
-			return HexFormat.of().formatHex(digest, 0, 8);
-		}
-		catch (NoSuchAlgorithmException ex) {
-			throw new IllegalStateException("every JDK has SHA-256", ex);
-		}
+		return HexFormat.of().formatHex(Sha256Digest.of(job.getBytes(StandardCharsets.UTF_8)), 0, 8);
 	}
 
 }
