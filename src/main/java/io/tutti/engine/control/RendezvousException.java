@@ -4,14 +4,14 @@ import java.util.Arrays;
 import java.util.List;
 
 import io.tutti.ExitCode;
-import io.tutti.Failure;
 import io.tutti.engine.RankAssignment;
+import io.tutti.engine.spi.RankException;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Rendezvous failed, or rank 0 rejected this rank. No group exists.
  */
-public final class RendezvousException extends RuntimeException implements ExitCode.Source, Failure.Origin {
+public final class RendezvousException extends RankException implements ExitCode.Source {
 
 	private static final long serialVersionUID = 1L;
 
@@ -39,10 +39,6 @@ public final class RendezvousException extends RuntimeException implements ExitC
 
 	private final Reason reason;
 
-	private final int rank;
-
-	private final int worldSize;
-
 	private final String endpoint;
 
 	private final int[] missingRanks;
@@ -54,22 +50,10 @@ public final class RendezvousException extends RuntimeException implements ExitC
 	 */
 	public RendezvousException(RankAssignment assignment, Reason reason, String problem, List<Integer> missingRanks,
 			@Nullable Throwable cause) {
-		super("rank " + assignment.rank() + ": " + problem, cause);
-		this.rank = assignment.rank();
-		this.worldSize = assignment.worldSize();
+		super(assignment.rank(), assignment.worldSize(), problem, cause);
 		this.endpoint = assignment.masterAddress() + ":" + assignment.masterPort();
 		this.reason = reason;
 		this.missingRanks = missingRanks.stream().mapToInt(Integer::intValue).toArray();
-	}
-
-	@Override
-	public int rank() {
-		return this.rank;
-	}
-
-	@Override
-	public int worldSize() {
-		return this.worldSize;
 	}
 
 	/** The ranks that had not joined, as far as this rank knows. */

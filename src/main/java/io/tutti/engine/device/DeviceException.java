@@ -1,22 +1,19 @@
 package io.tutti.engine.device;
 
-import io.tutti.Failure;
+import io.tutti.engine.spi.RankException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call of the GPU runtime failed.
+ * A call of the GPU runtime failed. The rank is -1 if the call belongs to no group or
+ * communicator.
  */
-public final class DeviceException extends RuntimeException implements Failure.Origin {
+public final class DeviceException extends RankException {
 
 	private static final long serialVersionUID = 1L;
 
 	private final int code;
 
 	private final String problem;
-
-	private final int rank;
-
-	private final int worldSize;
 
 	/**
 	 * Creates the exception for a failed call.
@@ -29,11 +26,9 @@ public final class DeviceException extends RuntimeException implements Failure.O
 	}
 
 	private DeviceException(String problem, int code, int rank, int worldSize, @Nullable Throwable cause) {
-		super(((rank >= 0) ? "rank " + rank + ": " : "") + problem, cause);
+		super(rank, worldSize, problem, cause);
 		this.problem = problem;
 		this.code = code;
-		this.rank = rank;
-		this.worldSize = worldSize;
 	}
 
 	/**
@@ -43,18 +38,7 @@ public final class DeviceException extends RuntimeException implements Failure.O
 	 * @return the exception to throw
 	 */
 	public DeviceException onRank(int rank, int worldSize) {
-		return (this.rank >= 0) ? this : new DeviceException(this.problem, this.code, rank, worldSize, this);
-	}
-
-	/** The rank, -1 if the failed call belongs to no group or communicator. */
-	@Override
-	public int rank() {
-		return this.rank;
-	}
-
-	@Override
-	public int worldSize() {
-		return this.worldSize;
+		return (rank() >= 0) ? this : new DeviceException(this.problem, this.code, rank, worldSize, this);
 	}
 
 	/**

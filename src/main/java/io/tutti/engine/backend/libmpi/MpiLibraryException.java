@@ -1,11 +1,11 @@
 package io.tutti.engine.backend.libmpi;
 
-import io.tutti.Failure;
+import io.tutti.engine.spi.RankException;
 
 /**
  * A function of the MPI library failed.
  */
-public final class MpiLibraryException extends RuntimeException implements Failure.Origin {
+public final class MpiLibraryException extends RankException {
 
 	private static final long serialVersionUID = 1L;
 
@@ -13,26 +13,10 @@ public final class MpiLibraryException extends RuntimeException implements Failu
 
 	private final int code;
 
-	private final int rank;
-
-	private final int worldSize;
-
 	MpiLibraryException(int rank, int worldSize, String function, int code, String text) {
-		super("rank " + rank + ": " + function + " failed with code " + code + ": " + text);
+		super(rank, worldSize, function + " failed with code " + code + ": " + text, null);
 		this.function = function;
 		this.code = code;
-		this.rank = rank;
-		this.worldSize = worldSize;
-	}
-
-	@Override
-	public int rank() {
-		return this.rank;
-	}
-
-	@Override
-	public int worldSize() {
-		return this.worldSize;
 	}
 
 	/** Name of the function. */

@@ -2,13 +2,15 @@ package io.tutti.engine.backend.nccl;
 
 import java.time.Duration;
 
-import io.tutti.Failure;
+import io.tutti.engine.spi.RankException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A communicator failed, was aborted or missed a deadline. Afterwards it cannot be used,
- * and buffers of calls in progress are undefined.
+ * and buffers of calls in progress are undefined. The rank is that in the communicator,
+ * which is a group of its own.
  */
-public final class NcclException extends RuntimeException implements Failure.Origin {
+public final class NcclException extends RankException {
 
 	private static final long serialVersionUID = 1L;
 
@@ -28,14 +30,9 @@ public final class NcclException extends RuntimeException implements Failure.Ori
 
 	private final NcclResult result;
 
-	private final int rank;
-
-	private final int worldSize;
-
-	private NcclException(RankPlacement place, Reason reason, NcclResult result, String problem) {
-		super("rank " + place.rank() + ": " + problem);
-		this.rank = place.rank();
-		this.worldSize = place.worldSize();
+	private NcclException(RankPlacement place, Reason reason, NcclResult result, String problem,
+			@Nullable Throwable cause) {
+		super(place.rank(), place.worldSize(), problem, cause);
 		this.reason = reason;
 		this.result = result;
 	}
@@ -43,40 +40,28 @@ public final class NcclException extends RuntimeException implements Failure.Ori
 	/** NCCL returned an error; the message includes NCCL's last error text. */
 	static NcclException error(RankPlacement place, String call, NcclResult result, String lastError) {
 		String detail = lastError.isBlank() ? "" : ": " + lastError.strip();
-		return new NcclException(place, Reason.ERROR, result, call + ": " + result + detail + ". " + result.hint());
+		return new NcclException(place, Reason.ERROR, result, call + ": " + result + detail + ". " + result.hint(),
+				null);
 	}
 
 	/** Not all ranks made the call in time. */
 	static NcclException timeout(RankPlacement place, String call, Duration timeout) {
 		return new NcclException(place, Reason.TIMEOUT, NcclResult.IN_PROGRESS,
 				call + " was not done within " + timeout.toMillis()
-						+ " ms, so the communicator was aborted. Check the ranks that have not made this call");
+						+ " ms, so the communicator was aborted. Check the ranks that have not made this call",
+				null);
 	}
 
 	/** The communicator was aborted during or before the call. */
 	static NcclException aborted(RankPlacement place, String call) {
 		return new NcclException(place, Reason.ABORTED, NcclResult.IN_PROGRESS,
-				call + ": the communicator was aborted. Create a new one");
+				call + ": the communicator was aborted. Create a new one", null);
 	}
 
 	/** A call on a communicator that has already failed. */
 	static NcclException after(NcclException earlier, RankPlacement place, String call) {
-		NcclException failure = new NcclException(place, earlier.reason, earlier.result,
-				call + ": the communicator had failed before: " + earlier.getMessage());
-		failure.initCause(earlier);
-		return failure;
-	}
-
-	/** Rank in the communicator, which is a group of its own. */
-	@Override
-	public int rank() {
-		return this.rank;
-	}
-
-	/** Number of ranks of the communicator. */
-	@Override
-	public int worldSize() {
-		return this.worldSize;
+		return new NcclException(place, earlier.reason, earlier.result,
+				call + ": the communicator had failed before: " + earlier.getMessage(), earlier);
 	}
 
 	/**
