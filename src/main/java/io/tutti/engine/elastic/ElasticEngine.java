@@ -121,11 +121,6 @@ public final class ElasticEngine implements AutoCloseable {
 		return !this.member.requests().isEmpty();
 	}
 
-	/** Slots of the processes that wait to join. */
-	public List<Integer> joiners() {
-		return this.member.requests().stream().map((request) -> request.join().member().slot()).toList();
-	}
-
 	/**
 	 * How this process came to be a member of the current generation, {@code null} before
 	 * the first.
