@@ -1,6 +1,7 @@
 package io.tutti.engine.bootstrap;
 
 import java.net.InetAddress;
+import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
@@ -43,9 +44,11 @@ record RendezvousAddress(String host, int port) {
 	/**
 	 * The host's addresses. Blocks for at most some seconds, and not beyond the deadline,
 	 * if the name service does not answer.
-	 * @throws UnknownHostException if there are none, or none were found in time
+	 * @throws UnknownHostException if there are none
+	 * @throws SocketTimeoutException if none were found in time
 	 */
-	List<InetAddress> resolve(NameService names, Deadline deadline) throws UnknownHostException, InterruptedException {
+	List<InetAddress> resolve(NameService names, Deadline deadline)
+			throws UnknownHostException, SocketTimeoutException, InterruptedException {
 		FutureTask<InetAddress[]> lookup = new FutureTask<>(() -> names.addressesOf(this.host));
 		Thread.startVirtualThread(lookup);
 		long limitNanos = Math.min(LOOKUP_LIMIT.toNanos(), deadline.remainingNanos());
@@ -53,7 +56,7 @@ record RendezvousAddress(String host, int port) {
 			return List.of(lookup.get(limitNanos, TimeUnit.NANOSECONDS));
 		}
 		catch (TimeoutException ex) {
-			throw new UnknownHostException(this.host + ": the name service did not answer within "
+			throw new SocketTimeoutException(this.host + ": the name service did not answer within "
 					+ RendezvousFailure.seconds(Duration.ofNanos(limitNanos)));
 		}
 		catch (ExecutionException ex) {

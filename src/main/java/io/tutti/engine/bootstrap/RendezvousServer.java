@@ -5,6 +5,7 @@ import java.net.BindException;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.UnsupportedAddressTypeException;
@@ -131,7 +132,7 @@ final class RendezvousServer {
 			try {
 				return this.listenAt.resolve(this.names, this.deadline);
 			}
-			catch (UnknownHostException ex) {
+			catch (UnknownHostException | SocketTimeoutException ex) {
 				waitLogger
 					.log(() -> "resolves " + this.listenAt + " to listen there (" + RendezvousFailure.words(ex) + ")");
 				if (!attempts.pause(this.deadline)) {

@@ -51,20 +51,36 @@ class RendezvousAddressTest {
 	void aSilentNameServiceDoesNotExtendTheDeadline() {
 		TestWorld world = new TestWorld("rank-0.service", 2);
 		CountDownLatch never = new CountDownLatch(1);
-		NameService stuck = (host) -> {
-			try {
-				never.await();
-			}
-			catch (InterruptedException ex) {
-				Thread.currentThread().interrupt();
-			}
-			throw new UnknownHostException(host);
-		};
+		NameService stuck = (host) -> unknown(host, never);
 		RendezvousException late = TestWorld
 			.refusal(world.joining(assignment(world, 1, 2), TestWorld.SETTINGS, Duration.ofMillis(300), stuck));
 		never.countDown();
 		assertThat(late.reason()).isEqualTo(Reason.TIMEOUT);
 		assertThat(late).hasMessageContaining("did not answer");
+	}
+
+	/** Does not know the name, but says so only after the latch. */
+	private static InetAddress[] unknown(String host, CountDownLatch latch) throws UnknownHostException {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		throw new UnknownHostException(host);
+	}
+
+	/** Such as the last one, which has only the time that is left. */
+	@Test
+	void aLookupThatTakesTooLongDoesNotHideWhyEarlierAttemptsFailed() {
+		TestWorld world = new TestWorld("rank-0.service", 2);
+		AtomicInteger lookups = new AtomicInteger();
+		CountDownLatch never = new CountDownLatch(1);
+		RendezvousException refused = TestWorld
+			.refusal(world.joining(assignment(world, 1, 2), TestWorld.SETTINGS, Duration.ofMillis(1500),
+					(host) -> (lookups.incrementAndGet() == 1) ? HERE.addressesOf(host) : unknown(host, never)));
+		never.countDown();
+		assertThat(refused).hasMessageContaining("refused");
 	}
 
 	@Test
