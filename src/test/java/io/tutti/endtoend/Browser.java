@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.logging.Level;
 
-import org.openqa.selenium.By;
 import org.openqa.selenium.OutputType;
 import org.openqa.selenium.chrome.ChromeDriver;
 import org.openqa.selenium.chrome.ChromeDriverService;
@@ -57,9 +56,16 @@ final class Browser implements AutoCloseable {
 		this.driver.get(address);
 	}
 
-	/** The visible texts of all elements that a selector matches. */
+	/**
+	 * The visible texts of all elements that a selector matches, at one moment: the page
+	 * replaces elements at any time.
+	 */
 	List<String> texts(String selector) {
-		return this.driver.findElements(By.cssSelector(selector)).stream().map((element) -> element.getText()).toList();
+		List<?> texts = (List<?>) this.driver.executeScript("""
+				return Array.from(document.querySelectorAll(arguments[0]),
+						(element) => element.checkVisibility() ? (element.innerText ?? element.textContent).trim() : "")
+				""", selector);
+		return texts.stream().map(String.class::cast).toList();
 	}
 
 	/** Sets the preferred color scheme, dark or light. */
