@@ -10,8 +10,8 @@ public final class CollectiveMismatchException extends CollectiveException {
 
 	private static final long serialVersionUID = 1L;
 
-	CollectiveMismatchException(int rank, int worldSize, Failure failure, String where, @Nullable Throwable cause) {
-		super(rank, worldSize, failure, where, "Every rank must issue the same collectives in the same order", cause);
+	CollectiveMismatchException(int rank, int worldSize, Failure failure, Place place, @Nullable Throwable cause) {
+		super(rank, worldSize, failure, place, "Every rank must issue the same collectives in the same order", cause);
 	}
 
 }

@@ -11,8 +11,8 @@ public final class CollectiveTimeoutException extends CollectiveException {
 
 	private static final long serialVersionUID = 1L;
 
-	CollectiveTimeoutException(int rank, int worldSize, Failure failure, String where, @Nullable Throwable cause) {
-		super(rank, worldSize, failure, where,
+	CollectiveTimeoutException(int rank, int worldSize, Failure failure, Place place, @Nullable Throwable cause) {
+		super(rank, worldSize, failure, place,
 				"Look at the named ranks: they are stopped, slow or elsewhere in the program; if they are only slow, raise the limit (withTimeout or tutti.timeout.collective)",
 				cause);
 	}

@@ -11,8 +11,8 @@ public final class GroupAbortedException extends CollectiveException {
 
 	private static final long serialVersionUID = 1L;
 
-	GroupAbortedException(int rank, int worldSize, Failure failure, String where, @Nullable Throwable cause) {
-		super(rank, worldSize, failure, where, "Start the job again when the reason is gone", cause);
+	GroupAbortedException(int rank, int worldSize, Failure failure, Place place, @Nullable Throwable cause) {
+		super(rank, worldSize, failure, place, "Start the job again when the reason is gone", cause);
 	}
 
 	/**

@@ -10,8 +10,8 @@ public final class PeerLostException extends CollectiveException {
 
 	private static final long serialVersionUID = 1L;
 
-	PeerLostException(int rank, int worldSize, Failure failure, String where, @Nullable Throwable cause) {
-		super(rank, worldSize, failure, where,
+	PeerLostException(int rank, int worldSize, Failure failure, Place place, @Nullable Throwable cause) {
+		super(rank, worldSize, failure, place,
 				"Look at the log of the named rank, then start the job again from its last checkpoint", cause);
 	}
 

@@ -186,7 +186,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * The same group with a label for its calls, such as the name of a layer. It appears
 	 * in this rank's failures and flight recorder. It need not be the same on all ranks.
 	 * The recorder distinguishes up to 1,000 labels of a group.
-	 * @param label short text; empty for none
+	 * @param label text of at most 200 characters; empty for none
 	 * @return the same group with a label for its calls, such as the name of a layer
 	 */
 	ProcessGroup withLabel(String label);

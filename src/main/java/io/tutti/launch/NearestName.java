@@ -2,6 +2,7 @@ package io.tutti.launch;
 
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.Locale;
 
 import org.jspecify.annotations.Nullable;
 
@@ -20,16 +21,35 @@ public final class NearestName {
 	/** The nearest of several names, {@code null} if none is near enough. */
 	public static @Nullable String of(String typed, Collection<String> names) {
 		return names.stream()
-			.min(Comparator.<String>comparingInt((name) -> distance(typed, name))
-				.thenComparing(Comparator.naturalOrder()))
+			.min(byDistance(typed))
 			.filter((name) -> distance(typed, name) <= Math.max(1, typed.length() / LETTERS_PER_SLIP))
 			.orElse(null);
+	}
+
+	/**
+	 * The nearest of the names that differ in at most one letter, {@code null} if there
+	 * is none. Hyphens, underscores and upper case do not count.
+	 */
+	static @Nullable String withinOneLetter(String typed, Collection<String> names) {
+		return names.stream()
+			.filter((name) -> distance(letters(typed), letters(name)) <= 1)
+			.min(byDistance(typed))
+			.orElse(null);
+	}
+
+	private static String letters(String name) {
+		return name.replace("-", "").replace("_", "").toLowerCase(Locale.ROOT);
 	}
 
 	/** A question for the nearest name, or the other advice if none is near. */
 	public static String advice(String typed, Collection<String> names, String otherwise) {
 		String nearest = of(typed, names);
 		return (nearest != null) ? "Did you mean " + nearest + "?" : otherwise;
+	}
+
+	private static Comparator<String> byDistance(String typed) {
+		return Comparator.<String>comparingInt((name) -> distance(typed, name))
+			.thenComparing(Comparator.naturalOrder());
 	}
 
 	/** The distance by optimal string alignment. */

@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The names of all properties of Tutti, from the metadata that the build generates. A
- * system property or variable whose name is a typing error away from one of them is
- * rejected, so that a misspelt setting is not silently ignored. Other unknown names are
- * not, since other programs use them too: Kubernetes sets {@code TUTTI_SERVICE_HOST} for
- * a service of that name.
+ * system property or variable whose name is one letter away from one of them is rejected,
+ * so that a misspelt setting is not silently ignored. Other unknown names are not, since
+ * other programs use them too: Kubernetes sets {@code TUTTI_HEALTH_PORT} for a service of
+ * the name {@code tutti-health}.
  */
 public final class PropertyNames {
 
@@ -108,7 +108,7 @@ public final class PropertyNames {
 			.filter((name) -> name.startsWith(prefix) && !known.contains(name))
 			.filter((name) -> !known.contains(name.split(separator + "\\d", 2)[0]))
 			.sorted()
-			.flatMap((name) -> Stream.ofNullable(NearestName.of(name, known))
+			.flatMap((name) -> Stream.ofNullable(NearestName.withinOneLetter(name, known))
 				.map((meant) -> new Mistake("unknown " + kind + name, "Did you mean " + meant + "?")));
 	}
 

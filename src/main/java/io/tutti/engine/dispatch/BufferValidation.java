@@ -59,16 +59,20 @@ final class BufferValidation {
 	/** Checks the arguments of a call in place on each of several buffers. */
 	void checkList(Collective collective, List<MemorySegment> buffers, DataType type, @Nullable ReduceOp op, int root) {
 		check(collective, MemorySegment.NULL, MemorySegment.NULL, type, op, root);
+		int checked = -1;
 		try {
 			for (MemorySegment buffer : Objects.requireNonNull(buffers, "buffers must not be null")) {
+				checked++;
 				checkEven(collective, buffer, buffer, type, op, root);
 			}
+			checked = -1;
 			if (collective != Collective.BROADCAST) {
 				SeparateBuffers.require(buffers);
 			}
 		}
 		catch (IllegalArgumentException | NullPointerException | UnsupportedOperationException ex) {
-			throw RefusedCall.at(this.identity, collective.label(), ex);
+			throw RefusedCall.at(this.identity,
+					collective.label() + ((checked < 0) ? "" : ": buffers[" + checked + "]"), ex);
 		}
 	}
 

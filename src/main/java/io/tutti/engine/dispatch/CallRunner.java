@@ -93,7 +93,8 @@ final class CallRunner implements AutoCloseable {
 	void agree(Agreement on, MemorySegment send, MemorySegment receive, CallOptions options) {
 		requireOpen(null);
 		long count = this.buffers.check(Collective.ALL_GATHER, send, receive, DataType.UINT8, null, 0);
-		run(Collective.ALL_GATHER, count, send, receive, DataType.UINT8, null, on.root(), null, null, options);
+		CallOptions labelled = options.label().isEmpty() ? options.withLabel(on.toString()) : options;
+		run(Collective.ALL_GATHER, count, send, receive, DataType.UINT8, null, on.root(), null, null, labelled);
 	}
 
 	/**
@@ -382,7 +383,7 @@ final class CallRunner implements AutoCloseable {
 			well = true;
 		}
 		catch (CollectiveException ex) {
-			throw this.call.named(this.latch.agree(ex));
+			throw this.call.named(this.latch.agree(ex), this.identity.name());
 		}
 		catch (RuntimeException ex) {
 			throw this.latch.giveUp(this.call, ex);

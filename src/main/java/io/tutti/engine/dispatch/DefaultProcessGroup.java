@@ -295,7 +295,9 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		return this.runner.runAllAsync(Collective.BROADCAST, buffers, type, null, root, this.options);
 	}
 
-	/** An all-gather of the engine itself, of heap memory. */
+	/**
+	 * An all-gather of the engine itself, of heap memory; its label is what it is for.
+	 */
 	void agree(Agreement on, MemorySegment send, MemorySegment receive) {
 		this.runner.agree(on, send, receive, this.options);
 	}

@@ -1,5 +1,7 @@
 package io.tutti.engine.spi;
 
+import java.util.Locale;
+
 /**
  * What the ranks of a group agree on by an all-gather of the engine. Part of its
  * fingerprint, so that a rank which calls anything else is detected.
@@ -25,6 +27,12 @@ public enum Agreement {
 	/** The agreement of a negative root rank. */
 	static Agreement ofRoot(int root) {
 		return values()[Math.min(-1 - root, values().length - 1)];
+	}
+
+	/** The name of the public method, or {@code form}. */
+	@Override
+	public String toString() {
+		return name().toLowerCase(Locale.ROOT);
 	}
 
 }

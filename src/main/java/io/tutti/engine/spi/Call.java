@@ -330,9 +330,10 @@ public final class Call {
 	 * lost rank or an abort reaches each rank in a different call. A label is always
 	 * added, since it is this rank's.
 	 */
-	public CollectiveException named(CollectiveException cause) {
-		return (cause.failure().collective() != null && this.issued.label.isEmpty()) ? cause : cause
-			.during(this.issued.collective + " #" + this.sequence + quotedLabel(), this.issued.deadline.elapsed());
+	public CollectiveException named(CollectiveException cause, String group) {
+		return (cause.failure().collective() != null && this.issued.label.isEmpty()) ? cause
+				: cause.during(this.issued.collective + " #" + this.sequence + quotedLabel(), group,
+						this.issued.collective, this.sequence, this.issued.deadline.elapsed());
 	}
 
 	private String quotedLabel() {

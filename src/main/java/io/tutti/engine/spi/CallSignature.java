@@ -1,7 +1,5 @@
 package io.tutti.engine.spi;
 
-import java.util.Locale;
-
 import io.tutti.Collective;
 import io.tutti.DataType;
 import io.tutti.ReduceOp;
@@ -37,7 +35,7 @@ public record CallSignature(long sequence, Collective collective, long count, in
 	@Override
 	public String toString() {
 		if (this.root < 0) {
-			return Agreement.ofRoot(this.root).name().toLowerCase(Locale.ROOT) + " #" + this.sequence;
+			return Agreement.ofRoot(this.root) + " #" + this.sequence;
 		}
 		String call = this.collective + " #" + this.sequence;
 		return switch (this.collective) {

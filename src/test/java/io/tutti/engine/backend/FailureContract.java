@@ -140,8 +140,15 @@ abstract class FailureContract {
 				world.group(rank).barrier();
 				return null;
 			});
-			assertThat(outcomes.get((FAILING + 1) % WORLD_SIZE).failure()).hasMessageMatching(
+			Throwable failure = outcomes.get((FAILING + 1) % WORLD_SIZE).failure();
+			assertThat(failure).hasMessageMatching(
 					".*rank " + FAILING + " lost: .* \\(this rank was in barrier #1 for \\d+ ms\\)\\. .*");
+			assertThat(failure).isInstanceOfSatisfying(PeerLostException.class, (lost) -> {
+				assertThat(lost.collective()).isEqualTo(Collective.BARRIER);
+				assertThat(lost.sequence()).isOne();
+				assertThat(lost.group()).isEqualTo("world");
+				assertThat(lost.failure().collective()).isNull();
+			});
 		}
 	}
 

@@ -6,6 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -77,6 +78,8 @@ class GroupArgumentsTest {
 					entry("rank 0 of group world: abort: reason must not be null", () -> group.abort(null)),
 					entry("rank 0 of group world: all-reduce: buffers must not be null",
 							() -> group.allReduce((List<MemorySegment>) null, DataType.INT32, ReduceOp.SUM)),
+					entry("rank 0 of group world: all-reduce: buffers[1]: buffer must not be null",
+							() -> group.allReduce(Arrays.asList(buffer, null), DataType.INT32, ReduceOp.SUM)),
 					entry("rank 0 of group world: all-gather: counts must not be null",
 							() -> group.allGather(buffer, buffer, null, DataType.INT32)),
 					entry("rank 0 of group world: withTimeout: timeout must not be null",

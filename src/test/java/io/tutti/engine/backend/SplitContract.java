@@ -210,6 +210,16 @@ abstract class SplitContract {
 	}
 
 	@Test
+	void aSplitThatARankDoesNotJoinIsNamed() throws Exception {
+		try (World world = world(2)) {
+			assertThatThrownBy(() -> world.group(0).withTimeout(Duration.ofMillis(200)).split(0, 0))
+				.isInstanceOf(CollectiveTimeoutException.class)
+				.hasMessageMatching("rank 0: all-gather #0 of group world: .*rank 1.* \\(this rank was in "
+						+ "all-gather #0 \"split\" for \\d+ ms\\).*");
+		}
+	}
+
+	@Test
 	void aMismatchBreaksOnlyItsOwnGroup() throws Exception {
 		try (World world = world(2)) {
 			RankThreads.run(2, LIMIT, (rank) -> {

@@ -104,6 +104,7 @@ class StandaloneSettingsTest {
 					tutti.timeout.colective,   , unknown property tutti.timeout.colective. Did you mean tutti.timeout.collective?
 					tutti.masterAddress,       , unknown property tutti.masterAddress. Did you mean tutti.master-address?
 					, TUTTI_TIMEOUT_HEARTBEATS , unknown variable TUTTI_TIMEOUT_HEARTBEATS. Did you mean TUTTI_TIMEOUT_HEARTBEAT?
+					tutti.security.tokenFile,  , unknown property tutti.security.tokenFile. Did you mean tutti.security.token-file?
 					, TUTTI_SECURITY_TOKEN_FIL , unknown variable TUTTI_SECURITY_TOKEN_FIL. Did you mean TUTTI_SECURITY_TOKEN_FILE?
 					""")
 	void aMisspeltNameIsRefusedWithTheOneThatIsMeant(String property, String variable, String message) {
@@ -122,7 +123,10 @@ class StandaloneSettingsTest {
 		Set<String> variables = Set.of("TUTTI_VECTORS", "TUTTI_JAVA_OPTS", "TUTTI_RECORD", "TUTTI_CACHE_FLAGS",
 				"TUTTI_STOP_SIGNAL", "TUTTI_ENABLE_GPU_FALLBACK", "TUTTI_PROBE_AUTHORITY", "TUTTI_POD_INDEX",
 				"TUTTI_LIVE_LINES", "TUTTI_LAUNCHER_PID", "TUTTI_SERVICE_HOST", "TUTTI_SERVICE_PORT", "TUTTI_PORT",
-				"TUTTI_PORT_8080_TCP_ADDR", "TUTTI_ELASTIC_ENDPOINTS_0", "TUTTI_ELASTIC_MAX_RANKS", "PATH");
+				"TUTTI_PORT_8080_TCP_ADDR", "TUTTI_HEALTH_PORT", "TUTTI_HEALTH_SERVICE_HOST", "TUTTI_TIMEOUT_PORT",
+				"TUTTI_PAGE_PORT", "TUTTI_TRANSPORT_SERVICE_HOST", "TUTTI_RENDEZVOUS_PORT", "TUTTI_BACKEND_URL",
+				"TUTTI_HTTP_HOST", "TUTTI_HTTP_SERVICE_PORT", "TUTTI_TLS_PORT_443_TCP_PORT", "TUTTI_TRAIN_SERVICE_HOST",
+				"TUTTI_ELASTIC_ENDPOINTS_0", "TUTTI_ELASTIC_MAX_RANKS", "PATH");
 		assertThat(PropertyNames.ofTutti().names()).contains("tutti.timeout.abort", "tutti.rank");
 		assertThat(PropertyNames.ofTutti()
 			.misspelt(Set.of("tutti.acme.learning-rate", "tutti.elastic.endpoints[0]", "java.version"), variables))
