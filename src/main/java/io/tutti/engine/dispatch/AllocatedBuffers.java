@@ -62,10 +62,23 @@ final class AllocatedBuffers implements AutoCloseable {
 			add(new Allocation(buffer, arena));
 			return buffer;
 		}
+		catch (OutOfMemoryError ex) {
+			arena.close();
+			throw outOfMemory(bytes, ex);
+		}
 		catch (RuntimeException | Error ex) {
 			arena.close();
 			throw ex;
 		}
+	}
+
+	/** The virtual machine's own error may have no message at all. */
+	private OutOfMemoryError outOfMemory(long bytes, OutOfMemoryError cause) {
+		String detail = (cause.getMessage() != null) ? ": " + cause.getMessage() : "";
+		OutOfMemoryError error = new OutOfMemoryError(
+				RefusedCall.place(this.identity, "allocate") + "no memory for " + bytes + " bytes" + detail);
+		error.initCause(cause);
+		return error;
 	}
 
 	/** Takes the place of a freed allocation, the same on every rank. */

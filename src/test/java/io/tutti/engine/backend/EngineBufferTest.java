@@ -13,6 +13,7 @@ import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.Work;
 import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.CollectivesContract.World;
 import io.tutti.engine.backend.RankThreads.Outcome;
 import io.tutti.engine.transport.shm.RecordingListener;
 import io.tutti.engine.transport.shm.SharedMemorySettings;
@@ -215,10 +216,26 @@ class EngineBufferTest {
 		try (SharedWorld world = world(3)) {
 			RankThreads.run(3, LIMIT, (rank) -> {
 				assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> world.group(rank).allocate(bytes))
+					.withMessageStartingWith(
+							"rank " + rank + " of group world: allocate: no memory for " + bytes + " bytes: ")
 					.withMessageContaining("a buffer of " + bytes + " bytes on each of 3 ranks needs more memory");
 				int[] one = { 1 };
 				world.group(rank).allReduce(one, ReduceOp.SUM);
 				assertThat(one).containsExactly(3);
+				return null;
+			});
+		}
+	}
+
+	@Test
+	void aBufferOfAProcessThatExceedsTheMemoryIsRefusedWithItsPlace() throws Exception {
+		try (World world = Worlds.simulated(2)) {
+			RankThreads.run(2, LIMIT, (rank) -> {
+				assertThatExceptionOfType(OutOfMemoryError.class)
+					.isThrownBy(() -> world.group(rank).allocate(Long.MAX_VALUE))
+					.withMessageStartingWith(
+							"rank " + rank + " of group world: allocate: no memory for " + Long.MAX_VALUE + " bytes");
+				world.group(rank).barrier();
 				return null;
 			});
 		}

@@ -35,7 +35,7 @@ final class ConfigurationReference {
 			column is empty, the description gives the default. Durations are written `10s`, `5m`; sizes `64MB`.
 
 			A property in a file or on the command line that does not exist ends a rank with 64. Of variables and system
-			properties, which other programs set too, only names that are one letter away from an existing one do, also
+			properties, which other programs set too, only names with the prefix of Tutti that are one letter away from an existing one do, also
 			in programs without Spring; the message names the property that is meant.
 
 			""";
