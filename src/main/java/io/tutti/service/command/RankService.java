@@ -52,8 +52,16 @@ final class RankService {
 	 * @return the exit code
 	 */
 	int run(Part part) {
+		return run(part, CLOSING);
+	}
+
+	/**
+	 * As {@link #run(Part)}, with another limit.
+	 * @param closing how long the service and the virtual machine may take to end
+	 */
+	int run(Part part, Duration closing) {
 		return run((_) -> {
-		}, part);
+		}, part, closing);
 	}
 
 	/**
@@ -62,6 +70,10 @@ final class RankService {
 	 * @param check throws an exception if the part cannot run
 	 */
 	int run(Consumer<ApplicationContext> check, Part part) {
+		return run(check, part, CLOSING);
+	}
+
+	private int run(Consumer<ApplicationContext> check, Part part, Duration closing) {
 		ConfigurableApplicationContext context;
 		try {
 			context = start(check);
@@ -70,7 +82,7 @@ final class RankService {
 			return FailureMessage.tell(StartupFailures.explain(ex), this.debug, System.err);
 		}
 		int code = carryOut(part, context);
-		UncaughtFailure.haltAfter(CLOSING, code);
+		UncaughtFailure.haltAfter(closing, code);
 		context.close();
 		return code;
 	}

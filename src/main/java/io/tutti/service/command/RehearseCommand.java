@@ -47,6 +47,9 @@ final class RehearseCommand implements Callable<Integer> {
 	/** Bounds a request that hangs; on a busy machine the first one takes seconds. */
 	private static final int TIMEOUT_MILLIS = 60_000;
 
+	/** Bounds the writing of the cache, which the virtual machine does when it ends. */
+	private static final Duration RECORDING = Duration.ofMinutes(5);
+
 	@ParentCommand
 	private @Nullable TuttiCommand root;
 
@@ -55,7 +58,7 @@ final class RehearseCommand implements Callable<Integer> {
 		LibtorchLoader.begin();
 		try (StopRequest stop = StopRequest.listen(System.getenv())) {
 			return new RankService(this.root.application(), List.of(), DEFAULTS, true)
-				.run((context) -> rehearse(context, stop));
+				.run((context) -> rehearse(context, stop), RECORDING);
 		}
 	}
 
