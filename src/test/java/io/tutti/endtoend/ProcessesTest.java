@@ -33,7 +33,21 @@ class ProcessesTest {
 
 	/** One rank: of the MPI API, or of a process group. */
 	public static void main(String[] arguments) {
-		System.out.println(arguments[0].equals("mpi") ? broadcastFromRankOne() : allReduce());
+		String result = arguments[0].equals("mpi") ? broadcastFromRankOne() : allReduce();
+		System.out.println(result + " " + socketPollers());
+	}
+
+	/**
+	 * Threads for virtual threads that block in a socket. The JVM waits 300 ms for one at
+	 * its exit.
+	 */
+	private static List<String> socketPollers() {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.map(Thread::getName)
+			.filter((name) -> name.endsWith("Poller"))
+			.toList();
 	}
 
 	private static String allReduce() {
@@ -62,12 +76,12 @@ class ProcessesTest {
 
 	@Test
 	void twoRanksAllReduceFourFloatsOverTcp() throws Exception {
-		requireOutputOfEveryRank(2, "group", "tcp [11.0, 22.0, 33.0, 44.0]");
+		requireOutputOfEveryRank(2, "group", "tcp [11.0, 22.0, 33.0, 44.0] []");
 	}
 
 	@Test
 	void threeRanksOfTheMpiApiBroadcastFromRankOneAndCompleteABarrier() throws Exception {
-		requireOutputOfEveryRank(3, "mpi", "mpi tcp [100.0, 101.0, 102.0, 103.0]");
+		requireOutputOfEveryRank(3, "mpi", "mpi tcp [100.0, 101.0, 102.0, 103.0] []");
 	}
 
 	private void requireOutputOfEveryRank(int worldSize, String api, String expected) throws Exception {

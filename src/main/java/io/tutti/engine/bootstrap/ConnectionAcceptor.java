@@ -121,7 +121,7 @@ public final class ConnectionAcceptor implements AutoCloseable {
 	void refuse(PeerSocket socket, @Nullable HandshakeException reason) {
 		try {
 			if (reason != null) {
-				Handshake.write(socket, reason.message());
+				Handshake.write(socket, reason.message(), HandshakeDeadline.within(LINGER));
 			}
 			socket.shutdownOutput();
 		}

@@ -3,7 +3,6 @@ package io.tutti.engine.bootstrap;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ByteChannel;
 import java.nio.charset.StandardCharsets;
@@ -27,6 +26,7 @@ import io.tutti.engine.control.RendezvousException.Reason;
 import io.tutti.engine.control.SessionKey;
 import io.tutti.engine.tls.HandshakeDeadline;
 import io.tutti.engine.tls.PeerSocket;
+import io.tutti.engine.tls.SocketWait;
 import io.tutti.engine.tls.Tls;
 import org.jspecify.annotations.Nullable;
 
@@ -127,10 +127,10 @@ public final class Handshake<H extends ClientHello> {
 	}
 
 	void connect(ByteChannel channel, H hello, HandshakeDeadline deadline) throws IOException {
-		write(channel, hello);
+		write(channel, hello, deadline);
 		byte[] challenge = read(Challenge.class, channel, deadline).nonce();
 		byte[] nonce = nonce();
-		write(channel, new Proof(nonce, this.key.prove(signed(CLIENT, hello, challenge, nonce))));
+		write(channel, new Proof(nonce, this.key.prove(signed(CLIENT, hello, challenge, nonce))), deadline);
 		byte[] proof = read(Welcome.class, channel, deadline).proof();
 		if (!this.key.proves(signed(SERVER, hello, challenge, nonce), proof)) {
 			throw new HandshakeException(Reason.AUTHENTICATION, "it did not prove that it knows the key");
@@ -144,7 +144,7 @@ public final class Handshake<H extends ClientHello> {
 	Verified<H> accept(ByteChannel channel, HandshakeDeadline deadline) throws IOException {
 		H hello = read(this.purpose, channel, deadline);
 		byte[] challenge = nonce();
-		write(channel, new Challenge(challenge));
+		write(channel, new Challenge(challenge), deadline);
 		Proof answer = read(Proof.class, channel, deadline);
 		if (!this.key.proves(signed(CLIENT, hello, challenge, answer.nonce()), answer.proof())) {
 			throw new HandshakeException(Reason.AUTHENTICATION, this.wrongKey);
@@ -152,14 +152,24 @@ public final class Handshake<H extends ClientHello> {
 		return new Verified<>(hello, new Welcome(this.key.prove(signed(SERVER, hello, challenge, answer.nonce()))));
 	}
 
-	/** Sends a message over a blocking channel. */
-	public static void write(ByteChannel channel, ControlMessage message) throws IOException {
-		write(channel, MessageCodec.encode(message));
+	/**
+	 * Sends a whole message, see
+	 * {@link #write(ByteChannel, ByteBuffer, HandshakeDeadline)}.
+	 */
+	public static void write(ByteChannel channel, ControlMessage message, HandshakeDeadline deadline)
+			throws IOException {
+		write(channel, MessageCodec.encode(message), deadline);
 	}
 
-	/** Writes a whole frame. */
-	public static void write(ByteChannel channel, ByteBuffer frame) throws IOException {
+	/**
+	 * Writes a whole frame to a channel that does not block.
+	 * @param deadline checked while the peer takes nothing
+	 */
+	public static void write(ByteChannel channel, ByteBuffer frame, HandshakeDeadline deadline) throws IOException {
+		SocketWait wait = new SocketWait(deadline);
+		channel.write(frame);
 		while (frame.hasRemaining()) {
+			wait.pause();
 			channel.write(frame);
 		}
 	}
@@ -198,21 +208,21 @@ public final class Handshake<H extends ClientHello> {
 	}
 
 	/**
-	 * Reads so many bytes.
+	 * Reads so many bytes from a channel that does not block.
 	 * @param deadline checked again and again until all have arrived; it may end the wait
 	 * @throws IOException if the connection ends or fails before
 	 */
 	public static byte[] read(ByteChannel channel, int count, HandshakeDeadline deadline) throws IOException {
+		SocketWait wait = new SocketWait(deadline);
 		ByteBuffer bytes = ByteBuffer.allocate(count);
 		while (bytes.hasRemaining()) {
 			deadline.check();
-			try {
-				if (channel.read(bytes) < 0) {
-					throw new EOFException("the peer closed the connection during the handshake");
-				}
+			int read = channel.read(bytes);
+			if (read < 0) {
+				throw new EOFException("the peer closed the connection during the handshake");
 			}
-			catch (SocketTimeoutException ex) {
-				// The deadline decides whether the wait goes on.
+			if (read == 0) {
+				wait.pause();
 			}
 		}
 		return bytes.array();

@@ -47,7 +47,6 @@ public final class ControlConnection implements AutoCloseable {
 	public ControlConnection(PeerSocket socket) throws IOException {
 		this.socket = socket;
 		this.bytes = socket.channel();
-		channel().configureBlocking(false);
 		channel().setOption(StandardSocketOptions.TCP_NODELAY, true);
 	}
 

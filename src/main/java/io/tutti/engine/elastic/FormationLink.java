@@ -2,6 +2,7 @@ package io.tutti.engine.elastic;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 
 import io.tutti.engine.bootstrap.Handshake;
 import io.tutti.engine.control.MalformedFrameException;
@@ -14,6 +15,9 @@ import io.tutti.engine.tls.PeerSocket;
  */
 final class FormationLink implements AutoCloseable {
 
+	/** Time for a member to take a message; a live one takes it at once. */
+	private static final Duration SEND_LIMIT = Duration.ofSeconds(10);
+
 	private final PeerSocket socket;
 
 	FormationLink(PeerSocket socket) {
@@ -21,7 +25,7 @@ final class FormationLink implements AutoCloseable {
 	}
 
 	synchronized void send(FormationMessage message) throws IOException {
-		Handshake.write(this.socket, FormationMessage.encode(message));
+		Handshake.write(this.socket, FormationMessage.encode(message), HandshakeDeadline.within(SEND_LIMIT));
 	}
 
 	/** Sends a message that may be lost together with the connection. */

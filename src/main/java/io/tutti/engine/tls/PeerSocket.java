@@ -1,41 +1,25 @@
 package io.tutti.engine.tls;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.ByteChannel;
-import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection to a peer, plain TCP or TLS over it. It blocks until its owner configures
- * the socket otherwise, so that the handshakes read top to bottom.
+ * A connection to a peer, plain TCP or TLS over it, which does not block. A handshake
+ * waits for it with {@link SocketWait}.
  */
 public final class PeerSocket implements ByteChannel {
 
-	/** How often a connecting side checks its deadline: a call may wait for it. */
-	static final int CONNECTING_MILLIS = 20;
-
-	/** How often an accepting side does: there may be many at once. */
-	static final int ACCEPTING_MILLIS = 500;
-
 	private static final int DISCARD_BYTES = 16 * 1024;
-
-	private static final long SHORTEST_POLL_NANOS = 100_000;
-
-	private static final long LONGEST_POLL_NANOS = 10_000_000;
-
-	/** The next poll follows after this part of the time that has passed. */
-	private static final int POLL_DIVISOR = 16;
 
 	private final SocketChannel socket;
 
@@ -62,7 +46,6 @@ public final class PeerSocket implements ByteChannel {
 		SocketChannel socket = SocketChannel.open();
 		try {
 			establish(socket, address, deadline);
-			socket.socket().setSoTimeout(CONNECTING_MILLIS);
 			return new PeerSocket(socket, (tls != null) ? tls.connect(socket, deadline) : null);
 		}
 		catch (IOException | RuntimeException ex) {
@@ -73,14 +56,14 @@ public final class PeerSocket implements ByteChannel {
 
 	/**
 	 * Does the TLS handshake with a client.
-	 * @param socket an accepted, blocking socket; the caller closes it on failure
+	 * @param socket an accepted socket; the caller closes it on failure
 	 * @param tls {@code null} for plain TCP
 	 * @param refusal the message for a client whose certificate has a wrong name
 	 * @throws TlsException if the client does not use TLS or is not trusted
 	 */
 	public static PeerSocket accept(SocketChannel socket, @Nullable Tls tls, HandshakeDeadline deadline,
 			Function<String, ByteBuffer> refusal) throws IOException {
-		socket.socket().setSoTimeout(ACCEPTING_MILLIS);
+		socket.configureBlocking(false);
 		return new PeerSocket(socket, (tls != null) ? tls.accept(socket, deadline, refusal) : null);
 	}
 
@@ -97,19 +80,13 @@ public final class PeerSocket implements ByteChannel {
 			socket.bind(new InetSocketAddress(host, 0));
 		}
 		socket.connect(address);
-		long startNanos = System.nanoTime();
+		SocketWait wait = new SocketWait(deadline);
 		while (!socket.finishConnect()) {
-			deadline.check();
-			if (Thread.currentThread().isInterrupted()) {
-				throw new ClosedByInterruptException();
-			}
-			LockSupport.parkNanos(Math.clamp((System.nanoTime() - startNanos) / POLL_DIVISOR, SHORTEST_POLL_NANOS,
-					LONGEST_POLL_NANOS));
+			wait.pause();
 		}
 		if (socket.getLocalAddress().equals(socket.getRemoteAddress())) {
 			throw new ConnectException("connected to itself");
 		}
-		socket.configureBlocking(true);
 	}
 
 	/** The socket. */
@@ -122,27 +99,14 @@ public final class PeerSocket implements ByteChannel {
 		return this.tls;
 	}
 
-	/** The socket, or TLS over it, for an owner that does not block. */
+	/** The socket, or TLS over it. */
 	public ByteChannel channel() {
 		return (this.tls != null) ? this.tls : this.socket;
 	}
 
-	/**
-	 * Reads received bytes into a heap buffer, blocking.
-	 * @throws java.net.SocketTimeoutException if none arrive in some milliseconds; the
-	 * caller checks its deadline and reads again
-	 */
 	@Override
 	public int read(ByteBuffer target) throws IOException {
-		if (this.tls != null) {
-			return this.tls.read(target);
-		}
-		// Only the socket's own stream obeys its timeout.
-		int bytes = this.socket.socket()
-			.getInputStream()
-			.read(target.array(), target.arrayOffset() + target.position(), target.remaining());
-		target.position(target.position() + Math.max(0, bytes));
-		return bytes;
+		return channel().read(target);
 	}
 
 	@Override
@@ -182,21 +146,20 @@ public final class PeerSocket implements ByteChannel {
 	 * Closes a connection whose output has ended so that the peer receives all of it:
 	 * discards input until the peer ends its side, for at most the limit. The kernel
 	 * resets a connection that is closed with unread input, and a reset drops output that
-	 * is still queued. Blocks; the socket must be registered with no open selector.
+	 * is still queued. Waits for the peer.
 	 */
 	public void closeAfterPeer(Duration limit) {
-		long startNanos = System.nanoTime();
+		HandshakeDeadline deadline = HandshakeDeadline.within(limit);
+		SocketWait wait = new SocketWait(deadline);
+		ByteBuffer discarded = ByteBuffer.allocate(DISCARD_BYTES);
 		try (this) {
-			this.socket.configureBlocking(true);
-			InputStream input = this.socket.socket().getInputStream();
-			byte[] discarded = new byte[DISCARD_BYTES];
-			long leftMillis = limit.toMillis();
-			while (leftMillis > 0) {
-				this.socket.socket().setSoTimeout((int) leftMillis);
-				if (input.read(discarded) < 0) {
-					return;
+			int read = this.socket.read(discarded);
+			while (read >= 0) {
+				if (read == 0) {
+					wait.pause();
 				}
-				leftMillis = limit.toMillis() - (System.nanoTime() - startNanos) / 1_000_000;
+				deadline.check();
+				read = this.socket.read(discarded.clear());
 			}
 		}
 		catch (IOException ex) {

@@ -74,8 +74,9 @@ public final class Tls {
 
 	/**
 	 * The connecting side.
-	 * @param channel a connected, blocking channel; the caller closes it in every case
-	 * @param deadline checked while nothing arrives
+	 * @param channel a connected channel that does not block; the caller closes it in
+	 * every case
+	 * @param deadline checked while the peer does not answer
 	 * @return the channel to an authenticated peer
 	 * @throws TlsException if the peer does not use TLS or is not trusted
 	 */
@@ -88,8 +89,9 @@ public final class Tls {
 
 	/**
 	 * The accepting side.
-	 * @param channel a connected, blocking channel; the caller closes it in every case
-	 * @param deadline checked while nothing arrives
+	 * @param channel a connected channel that does not block; the caller closes it in
+	 * every case
+	 * @param deadline checked while the peer does not answer
 	 * @return the channel to an authenticated peer
 	 * @throws TlsException if the peer does not use TLS or is not trusted
 	 */

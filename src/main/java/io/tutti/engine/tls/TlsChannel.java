@@ -2,7 +2,6 @@ package io.tutti.engine.tls;
 
 import java.io.EOFException;
 import java.io.IOException;
-import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.ByteChannel;
@@ -17,7 +16,7 @@ import io.tutti.engine.tls.TlsException.Reason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * TLS over one socket, blocking or not as the socket is. For one thread at a time.
+ * TLS over one socket that does not block. For one thread at a time.
  * <p>
  * Bytes that {@link #write} accepts have been sent, so there is no flush. In return, the
  * bytes that it has not accepted must be offered again before any others: they may be
@@ -67,13 +66,11 @@ public final class TlsChannel implements ByteChannel {
 	}
 
 	/**
-	 * Does the handshake on a blocking socket.
-	 * @param deadline checked while nothing arrives
+	 * Does the handshake.
+	 * @param deadline checked while the peer does not answer
 	 */
 	void handshake(HandshakeDeadline deadline) throws IOException {
 		this.channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-		this.channel.socket()
-			.setSoTimeout(this.engine.getUseClientMode() ? PeerSocket.CONNECTING_MILLIS : PeerSocket.ACCEPTING_MILLIS);
 		try {
 			this.engine.beginHandshake();
 			boolean more = true;
@@ -94,10 +91,17 @@ public final class TlsChannel implements ByteChannel {
 			case FINISHED, NOT_HANDSHAKING -> {
 				return false;
 			}
-			case NEED_WRAP -> wrap();
+			case NEED_WRAP -> {
+				SocketWait wait = new SocketWait(deadline);
+				wrap();
+				while (!send()) {
+					wait.pause();
+				}
+			}
 			case NEED_UNWRAP, NEED_UNWRAP_AGAIN -> {
+				SocketWait wait = new SocketWait(deadline);
 				while (unwrap(this.plain.clear()) == SSLEngineResult.Status.BUFFER_UNDERFLOW) {
-					await(deadline);
+					await(wait);
 				}
 				this.plain.flip();
 			}
@@ -106,14 +110,10 @@ public final class TlsChannel implements ByteChannel {
 		return true;
 	}
 
-	private void await(HandshakeDeadline deadline) throws IOException {
-		deadline.check();
-		int got = 0;
-		try {
-			got = receive();
-		}
-		catch (SocketTimeoutException ex) {
-			// The deadline decides whether to go on.
+	private void await(SocketWait wait) throws IOException {
+		int got = receive();
+		if (got == 0) {
+			wait.pause();
 		}
 		if (got < 0) {
 			throw new EOFException("it closed the connection during the TLS handshake");
@@ -180,7 +180,6 @@ public final class TlsChannel implements ByteChannel {
 	 * Reads what has arrived, as far as there is room.
 	 * @return the number of bytes, 0 if none have arrived, -1 after a TLS close
 	 * @throws EOFException if the connection ended without a TLS close
-	 * @throws java.net.SocketTimeoutException if the socket blocks and its timeout passed
 	 */
 	@Override
 	public int read(ByteBuffer target) throws IOException {
@@ -207,9 +206,6 @@ public final class TlsChannel implements ByteChannel {
 					break;
 				}
 			}
-		}
-		catch (SocketTimeoutException ex) {
-			throw ex;
 		}
 		catch (IOException ex) {
 			throw fail(ex);
@@ -263,18 +259,11 @@ public final class TlsChannel implements ByteChannel {
 	private int receive() throws IOException {
 		this.in.compact();
 		try {
-			return this.channel.isBlocking() ? receiveInTime() : this.channel.read(this.in);
+			return this.channel.read(this.in);
 		}
 		finally {
 			this.in.flip();
 		}
-	}
-
-	/** Only the socket's own stream follows its timeout. */
-	private int receiveInTime() throws IOException {
-		int got = this.channel.socket().getInputStream().read(this.in.array(), this.in.position(), this.in.remaining());
-		this.in.position(this.in.position() + Math.max(0, got));
-		return got;
 	}
 
 	/**

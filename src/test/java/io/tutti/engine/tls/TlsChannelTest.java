@@ -5,7 +5,6 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
-import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
@@ -83,8 +82,6 @@ class TlsChannelTest {
 		handshake(GOOD, GOOD);
 		this.connected.enlargeBuffers();
 		this.accepted.enlargeBuffers();
-		this.connected.socket().configureBlocking(false);
-		this.accepted.socket().configureBlocking(false);
 		byte[] sent = new byte[32 << 20];
 		new Random(2).nextBytes(sent);
 		ByteBuffer out = ByteBuffer.wrap(sent);
@@ -192,7 +189,7 @@ class TlsChannelTest {
 	@Test
 	void aPeerWithoutTlsIsDetectedByItsFirstByte() throws Exception {
 		try (Socket plain = new Socket(InetAddress.getLoopbackAddress(), this.listener.socket().getLocalPort());
-				SocketChannel channel = this.listener.accept()) {
+				SocketChannel channel = accept()) {
 			plain.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
 			assertThatThrownBy(() -> GOOD.accept(channel, deadline())).isInstanceOf(TlsException.class)
 				.extracting((ex) -> ((TlsException) ex).reason())
@@ -203,7 +200,7 @@ class TlsChannelTest {
 	@Test
 	void theHandshakeWithASilentPeerEndsAtTheDeadline() throws Exception {
 		try (Socket silent = new Socket(InetAddress.getLoopbackAddress(), this.listener.socket().getLocalPort());
-				SocketChannel channel = this.listener.accept()) {
+				SocketChannel channel = accept()) {
 			assertThat(silent.isConnected()).isTrue();
 			long start = System.nanoTime();
 			assertThatThrownBy(() -> GOOD.connect(channel, () -> {
@@ -220,11 +217,17 @@ class TlsChannelTest {
 			.isThrownBy(() -> new Tls(() -> OURS.context(OURS.rank()), List.of("TLS_NONSENSE"), Authority.NAME));
 	}
 
+	private SocketChannel accept() throws IOException {
+		SocketChannel channel = this.listener.accept();
+		channel.configureBlocking(false);
+		return channel;
+	}
+
 	/** The accepting side's failure, {@code null} if it accepts the client. */
 	private TlsException accepting(Tls client, Tls server) {
 		this.dialed = dial(client);
 		try {
-			this.accepted = server.accept(this.listener.accept(), deadline(),
+			this.accepted = server.accept(accept(), deadline(),
 					(problem) -> ByteBuffer.wrap(problem.getBytes(StandardCharsets.UTF_8)));
 			return null;
 		}
@@ -258,7 +261,9 @@ class TlsChannelTest {
 		CompletableFuture<TlsChannel> result = new CompletableFuture<>();
 		Thread.ofVirtual().start(() -> {
 			try {
-				result.complete(client.connect(SocketChannel.open(this.listener.getLocalAddress()), deadline()));
+				SocketChannel channel = SocketChannel.open(this.listener.getLocalAddress());
+				channel.configureBlocking(false);
+				result.complete(client.connect(channel, deadline()));
 			}
 			catch (IOException ex) {
 				result.completeExceptionally(ex);
@@ -279,7 +284,10 @@ class TlsChannelTest {
 	private void exchange(byte[] sent, int capacity) throws IOException {
 		CompletableFuture<Void> writing = CompletableFuture.runAsync(() -> {
 			try {
-				this.connected.write(ByteBuffer.wrap(sent));
+				ByteBuffer out = ByteBuffer.wrap(sent);
+				while (out.hasRemaining()) {
+					this.connected.write(out);
+				}
 			}
 			catch (IOException ex) {
 				throw new UncheckedIOException(ex);
@@ -303,9 +311,6 @@ class TlsChannelTest {
 				if (channel.read(in) < 0 || System.nanoTime() - start > Duration.ofSeconds(20).toNanos()) {
 					throw new AssertionError("only " + in.position() + " bytes arrived");
 				}
-			}
-			catch (SocketTimeoutException ex) {
-				// Tried again until there has been enough time.
 			}
 			catch (IOException ex) {
 				throw new UncheckedIOException(ex);

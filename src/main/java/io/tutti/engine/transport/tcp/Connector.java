@@ -66,8 +66,8 @@ final class Connector {
 	}
 
 	/**
-	 * A connection to a rank of the group under another name, non-blocking, which this
-	 * rank makes whatever the order of the two.
+	 * A connection to a rank of the group under another name, which this rank makes
+	 * whatever the order of the two.
 	 * @throws UnknownHostException if this rank cannot resolve the peer's host name
 	 */
 	TcpStream connect(int peer, String name) throws IOException {
@@ -111,15 +111,13 @@ final class Connector {
 	}
 
 	/**
-	 * Sets the options of a new connection to a world rank, which no longer blocks then.
-	 * Closes it on failure.
+	 * Sets the options of a new connection to a world rank. Closes it on failure.
 	 */
 	void prepare(TcpStream stream, int other) throws IOException {
 		SocketChannel channel = stream.socket();
 		try {
 			channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
 			setCongestionControl(channel, other);
-			channel.configureBlocking(false);
 		}
 		catch (IOException ex) {
 			stream.close();

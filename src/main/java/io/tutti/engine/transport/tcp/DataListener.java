@@ -18,6 +18,7 @@ import io.tutti.engine.bootstrap.HandshakeException;
 import io.tutti.engine.control.ControlMessage.DataHello;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.SessionKey;
+import io.tutti.engine.tls.HandshakeDeadline;
 import io.tutti.engine.tls.PeerSocket;
 import io.tutti.engine.tls.Tls;
 import org.jspecify.annotations.Nullable;
@@ -123,7 +124,7 @@ public final class DataListener implements AutoCloseable {
 			throw new HandshakeException(RendezvousException.Reason.PROTOCOL,
 					"a connection to rank " + hello.acceptor() + " has reached rank " + worldRank);
 		}
-		Handshake.write(socket, client.welcome());
+		Handshake.write(socket, client.welcome(), HandshakeDeadline.within(ConnectionAcceptor.HANDSHAKE_LIMIT));
 		if (this.acceptor.release(socket)) {
 			park(hello, new TcpStream(socket));
 		}

@@ -109,7 +109,7 @@ final class TcpStream implements ByteStream {
 
 	/**
 	 * Ends the output and closes once it has arrived, or after {@link #LINGER}. Returns
-	 * at once; the stream must no longer be registered with an open selector.
+	 * at once.
 	 */
 	void closeAfterDelivery() {
 		shutdownOutput();

@@ -139,6 +139,7 @@ class DataListenerTest {
 		this.listener.open("world", 0);
 		this.listener.close("world", 0);
 		try (SocketChannel channel = dial(this.key)) {
+			channel.configureBlocking(true);
 			channel.socket().setSoTimeout(10_000);
 			assertThat(channel.socket().getInputStream().read()).isEqualTo(-1);
 		}
@@ -152,6 +153,7 @@ class DataListenerTest {
 		try (SocketChannel channel = dial(this.key)) {
 			assertThat(parked.await(10, TimeUnit.SECONDS)).isTrue();
 			this.listener.close("world", 0);
+			channel.configureBlocking(true);
 			channel.socket().setSoTimeout(10_000);
 			assertThat(channel.socket().getInputStream().read()).isEqualTo(-1);
 		}
@@ -179,6 +181,7 @@ class DataListenerTest {
 			assertThat(parked.await(10, TimeUnit.SECONDS)).isTrue();
 			try (SocketChannel second = dial(this.key)) {
 				assertThat(second.isConnected()).isTrue();
+				first.configureBlocking(true);
 				first.socket().setSoTimeout(10_000);
 				assertThat(first.socket().getInputStream().read()).isEqualTo(-1);
 			}

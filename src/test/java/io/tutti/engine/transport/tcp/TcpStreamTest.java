@@ -47,6 +47,7 @@ class TcpStreamTest {
 			this.socket.connect(server.getLocalAddress());
 			this.peer = server.accept().socket();
 		}
+		this.socket.configureBlocking(false);
 		this.stream = new TcpStream(PeerSocket.plain(this.socket));
 	}
 
@@ -59,7 +60,6 @@ class TcpStreamTest {
 
 	@Test
 	void bytesCrossInBothDirections() throws IOException {
-		this.socket.configureBlocking(false);
 		this.memory.set(ValueLayout.JAVA_BYTE, 0, (byte) 42);
 		assertThat(this.stream.write(this.memory.address(), 1)).isEqualTo(1);
 		assertThat(this.peer.getInputStream().read()).isEqualTo(42);
@@ -72,7 +72,8 @@ class TcpStreamTest {
 	@Test
 	void theEndOfThePeersOutputIsAnEndOfFile() throws IOException {
 		this.peer.shutdownOutput();
-		assertThatThrownBy(() -> this.stream.read(this.memory.address(), 1)).isInstanceOf(EOFException.class);
+		await().untilAsserted(() -> assertThatThrownBy(() -> this.stream.read(this.memory.address(), 1))
+			.isInstanceOf(EOFException.class));
 	}
 
 	@Test
@@ -99,7 +100,6 @@ class TcpStreamTest {
 	private long writeWithInputLeftUnread() throws IOException {
 		this.peer.getOutputStream().write(new byte[1000]);
 		await().until(() -> this.socket.socket().getInputStream().available() == 1000);
-		this.socket.configureBlocking(false);
 		long written = 0;
 		for (long now = 1; now > 0; written += now) {
 			now = this.stream.write(this.memory.address(), BYTES);
