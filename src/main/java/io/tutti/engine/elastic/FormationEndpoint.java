@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
@@ -97,6 +98,9 @@ final class FormationEndpoint implements AutoCloseable {
 	private static final long CLOSING_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
 	private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+	/** How often a member that waits is shown that this one is alive. */
+	private static final long WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
 	private final LocalMember member;
 
@@ -345,9 +349,10 @@ final class FormationEndpoint implements AutoCloseable {
 			request.link().send(new Redirect());
 			return;
 		}
+		HandshakeDeadline alive = signsOfLife(request.link());
 		try {
 			while (true) {
-				switch (request.link().receive(() -> request.link().send(new Wait()))) {
+				switch (request.link().receive(alive)) {
 					case Accepted(String formation, int port) -> this.member.accepted(request, formation, port);
 					case Joined(String formation) -> this.member.joined(request, formation);
 					default -> throw new IOException("unexpected message");
@@ -357,6 +362,18 @@ final class FormationEndpoint implements AutoCloseable {
 		finally {
 			this.member.ended(request);
 		}
+	}
+
+	/** No deadline: shows the waiting member from time to time that this one is alive. */
+	private static HandshakeDeadline signsOfLife(FormationLink link) {
+		AtomicLong dueNanos = new AtomicLong(System.nanoTime());
+		return () -> {
+			long now = System.nanoTime();
+			if (now - dueNanos.get() >= 0) {
+				dueNanos.set(now + WAIT_NANOS);
+				link.send(new Wait());
+			}
+		};
 	}
 
 	/** Stops to listen. */
