@@ -49,6 +49,9 @@ public sealed interface ControlMessage {
 	/** A notice about a labelled barrier or about call matching. */
 	sealed interface LabelledNotice extends Notice {
 
+		/** Which request of the rank it concerns. */
+		long ticket();
+
 	}
 
 	/**

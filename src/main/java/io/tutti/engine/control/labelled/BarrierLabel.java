@@ -1,10 +1,10 @@
 package io.tutti.engine.control.labelled;
 
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.TreeSet;
 
 import io.tutti.engine.control.BarrierOutcome;
@@ -12,8 +12,8 @@ import io.tutti.engine.control.RoundWait;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state of one label: the next round of each rank, the open rounds, and the rounds
- * that broke before every rank had entered.
+ * The state of one label: the next round of each rank, the open rounds, and the outcomes
+ * of the rounds that broke before every rank had entered.
  */
 final class BarrierLabel {
 
@@ -37,9 +37,9 @@ final class BarrierLabel {
 	/** By rank, rounds before its next one that a withdrawn call has left open. */
 	private final Map<Integer, TreeSet<Long>> freed = new HashMap<>();
 
-	private final Map<Long, BarrierRound> open = new HashMap<>();
+	private final TreeMap<Long, BarrierRound> open = new TreeMap<>();
 
-	private final Map<Long, BrokenRound> broken = new LinkedHashMap<>();
+	private final Map<Long, BarrierOutcome> broken = new LinkedHashMap<>();
 
 	private long started;
 
@@ -52,10 +52,6 @@ final class BarrierLabel {
 
 	Key key() {
 		return this.key;
-	}
-
-	String name() {
-		return this.key.name();
 	}
 
 	/** The number that ranks use for a round. */
@@ -95,34 +91,28 @@ final class BarrierLabel {
 		this.freed.computeIfAbsent(rank, (key) -> new TreeSet<>()).add(round);
 	}
 
-	/** The first later round in which the rank waits, {@code null} if none. */
-	@Nullable BarrierRound nextWith(int rank, long after) {
-		return this.open.values()
+	/** The later rounds in which the rank waits, in order. */
+	List<BarrierRound> laterWith(int rank, BarrierRound before) {
+		return this.open.tailMap(before.number(), false)
+			.values()
 			.stream()
-			.filter((barrier) -> barrier.round() > after && barrier.arrivalOf(rank) != null)
-			.min(Comparator.comparingLong(BarrierRound::round))
-			.orElse(null);
+			.filter((round) -> round.arrivalOf(rank) != null)
+			.toList();
 	}
 
-	@Nullable BarrierRound open(long round) {
-		return this.open.get(round);
+	/** An open round, or one that starts now. */
+	BarrierRound round(long number) {
+		this.started = Math.max(this.started, number + 1);
+		return this.open.computeIfAbsent(number, (key) -> new BarrierRound(this, number));
 	}
 
-	BarrierRound start(long round, long serial) {
-		BarrierRound barrier = new BarrierRound(this, round, serial);
-		this.open.put(round, barrier);
-		this.started = Math.max(this.started, round + 1);
-		return barrier;
+	void passed(BarrierRound round) {
+		this.open.remove(round.number());
 	}
 
-	void passed(BarrierRound barrier) {
-		this.open.remove(barrier.round());
-	}
-
-	void broken(BarrierRound barrier) {
-		this.open.remove(barrier.round());
-		BarrierOutcome outcome = barrier.outcome(BarrierOutcome.Result.LATE);
-		this.broken.put(barrier.round(), new BrokenRound(outcome));
+	void broken(BarrierRound round) {
+		this.open.remove(round.number());
+		this.broken.put(round.number(), round.outcome(BarrierOutcome.Result.LATE));
 		if (this.broken.size() > MAX_REMEMBERED) {
 			this.broken.remove(this.broken.keySet().iterator().next());
 		}
@@ -137,29 +127,9 @@ final class BarrierLabel {
 		if (round >= this.started || this.open.containsKey(round)) {
 			return null;
 		}
-		BrokenRound missed = this.broken.get(round);
-		if (missed == null) {
-			return new BarrierOutcome(BarrierOutcome.Result.LATE, name(), numberOf(round), 0, 0, List.of(),
-					List.of(rank));
-		}
-		if (--missed.stillMissing == 0) {
-			this.broken.remove(round);
-		}
-		return missed.outcome;
-	}
-
-	/** A broken round, kept until every missing rank has received the outcome. */
-	private static final class BrokenRound {
-
-		private final BarrierOutcome outcome;
-
-		private int stillMissing;
-
-		BrokenRound(BarrierOutcome outcome) {
-			this.outcome = outcome;
-			this.stillMissing = outcome.missingRanks().size();
-		}
-
+		BarrierOutcome missed = this.broken.get(round);
+		return (missed != null) ? missed : new BarrierOutcome(BarrierOutcome.Result.LATE, this.key.name(),
+				numberOf(round), 0, 0, List.of(), List.of(rank));
 	}
 
 }

@@ -1,15 +1,13 @@
 package io.tutti.engine.control.labelled;
 
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
-import java.util.stream.IntStream;
 
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.ControlMessage.EnterRound;
@@ -17,9 +15,9 @@ import io.tutti.engine.spi.CallSignature;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One open round of a label. Ordered by deadline.
+ * One open round of a label.
  */
-final class BarrierRound implements Comparable<BarrierRound> {
+final class BarrierRound {
 
 	/**
 	 * A rank that waits.
@@ -27,52 +25,43 @@ final class BarrierRound implements Comparable<BarrierRound> {
 	 * @param entry its request; a tentative one must be confirmed once all ranks have
 	 * entered
 	 */
-	record Arrival(int rank, EnterRound entry, long atNanos, long deadlineNanos) {
-
-		long ticket() {
-			return this.entry.ticket();
-		}
-
+	record Arrival(EnterRound entry, long atNanos, long deadlineNanos) {
 	}
 
 	private static final long NOT_ENTERED = -1;
 
 	private final BarrierLabel label;
 
-	private final long round;
+	private final long number;
 
-	private final long serial;
+	/** By rank. */
+	private final Map<Integer, Arrival> arrivals = new TreeMap<>();
 
-	private final List<Arrival> arrivals = new ArrayList<>();
-
-	/** The tentative arrivals that have confirmed since the last rank entered. */
-	private final Set<Arrival> confirmed = new HashSet<>();
+	/** The ranks that must still confirm; empty while a rank is missing. */
+	private final Set<Integer> unconfirmed = new TreeSet<>();
 
 	/** How often the round was complete. */
 	private int attempt;
 
-	private long deadlineNanos;
-
-	BarrierRound(BarrierLabel label, long round, long serial) {
+	BarrierRound(BarrierLabel label, long number) {
 		this.label = label;
-		this.round = round;
-		this.serial = serial;
+		this.number = number;
 	}
 
 	BarrierLabel label() {
 		return this.label;
 	}
 
-	long round() {
-		return this.round;
+	long number() {
+		return this.number;
 	}
 
-	/** The earliest deadline of the waiting ranks; undefined while no rank waits. */
+	/** The earliest deadline of the ranks that wait, of which there must be one. */
 	long deadlineNanos() {
-		return this.deadlineNanos;
+		return earliest(Arrival::deadlineNanos);
 	}
 
-	List<Arrival> arrivals() {
+	Map<Integer, Arrival> arrivals() {
 		return this.arrivals;
 	}
 
@@ -82,36 +71,34 @@ final class BarrierRound implements Comparable<BarrierRound> {
 
 	/** A rank's arrival, {@code null} if it does not wait in this round. */
 	@Nullable Arrival arrivalOf(int rank) {
-		return this.arrivals.stream().filter((arrival) -> arrival.rank() == rank).findFirst().orElse(null);
+		return this.arrivals.get(rank);
 	}
 
-	void arrive(Arrival arrival) {
-		this.arrivals.add(arrival);
-		this.deadlineNanos = earliest(Arrival::deadlineNanos);
-		if (complete()) {
-			this.confirmed.clear();
+	void arrive(int rank, Arrival arrival) {
+		this.arrivals.put(rank, arrival);
+		if (this.arrivals.size() == this.label.worldSize()) {
 			this.attempt++;
+			this.arrivals.forEach((each, one) -> {
+				if (one.entry().tentative()) {
+					this.unconfirmed.add(each);
+				}
+			});
 		}
 	}
 
 	/** Removes a rank that no longer waits. */
-	void remove(Arrival arrival) {
-		this.arrivals.remove(arrival);
-		if (!isEmpty()) {
-			this.deadlineNanos = earliest(Arrival::deadlineNanos);
-		}
+	@Nullable Arrival remove(int rank) {
+		this.unconfirmed.clear();
+		return this.arrivals.remove(rank);
 	}
 
 	/** Clock readings overflow, so only their differences are compared. */
 	private long earliest(ToLongFunction<Arrival> time) {
-		return this.arrivals.stream()
+		return this.arrivals.values()
+			.stream()
 			.mapToLong(time)
 			.reduce((one, other) -> (other - one < 0) ? other : one)
 			.orElseThrow();
-	}
-
-	boolean complete() {
-		return this.arrivals.size() == this.label.worldSize();
 	}
 
 	/** The attempt whose confirmations count. */
@@ -119,53 +106,50 @@ final class BarrierRound implements Comparable<BarrierRound> {
 		return this.attempt;
 	}
 
-	void confirm(Arrival arrival) {
-		this.confirmed.add(arrival);
+	/** A rank confirms an attempt. */
+	void confirm(int rank, int confirmed) {
+		if (confirmed == this.attempt) {
+			this.unconfirmed.remove(rank);
+		}
 	}
 
-	/** The arrivals that must still confirm. */
-	List<Arrival> unconfirmed() {
-		return this.arrivals.stream()
-			.filter((arrival) -> arrival.entry().tentative() && !this.confirmed.contains(arrival))
-			.toList();
+	/** The ranks that must confirm before the round passes. */
+	Set<Integer> unconfirmed() {
+		return this.unconfirmed;
+	}
+
+	/** Whether all ranks have entered and none must confirm. */
+	boolean passes() {
+		return this.arrivals.size() == this.label.worldSize() && this.unconfirmed.isEmpty();
 	}
 
 	/** The announced calls by rank; empty at a barrier. */
 	Map<Integer, CallSignature> calls() {
 		Map<Integer, CallSignature> calls = new TreeMap<>();
-		for (Arrival arrival : this.arrivals) {
+		this.arrivals.forEach((rank, arrival) -> {
 			CallSignature call = arrival.entry().call();
 			if (call != null) {
-				calls.put(arrival.rank(), call);
+				calls.put(rank, call);
 			}
-		}
+		});
 		return calls;
 	}
 
 	/** The outcome of the round, with a waiting time of 0. */
 	BarrierOutcome outcome(BarrierOutcome.Result result) {
-		long[] skewMillis = new long[this.label.worldSize()];
-		Arrays.fill(skewMillis, NOT_ENTERED);
-		List<Arrival> counted = new ArrayList<>(this.arrivals);
-		if (complete()) {
-			counted.removeAll(unconfirmed());
-		}
 		long startNanos = earliest(Arrival::atNanos);
-		for (Arrival arrival : counted) {
-			skewMillis[arrival.rank()] = TimeUnit.NANOSECONDS.toMillis(arrival.atNanos() - startNanos);
+		List<Long> skewMillis = new ArrayList<>();
+		List<Integer> missing = new ArrayList<>();
+		for (int rank = 0; rank < this.label.worldSize(); rank++) {
+			Arrival arrival = this.unconfirmed.contains(rank) ? null : arrivalOf(rank);
+			if (arrival == null) {
+				missing.add(rank);
+			}
+			skewMillis
+				.add((arrival != null) ? TimeUnit.NANOSECONDS.toMillis(arrival.atNanos() - startNanos) : NOT_ENTERED);
 		}
-		List<Integer> missing = IntStream.range(0, skewMillis.length)
-			.filter((rank) -> skewMillis[rank] == NOT_ENTERED)
-			.boxed()
-			.toList();
-		return new BarrierOutcome(result, this.label.name(), this.label.numberOf(this.round), counted.size(), 0,
-				Arrays.stream(skewMillis).boxed().toList(), missing);
-	}
-
-	@Override
-	public int compareTo(BarrierRound other) {
-		long difference = this.deadlineNanos - other.deadlineNanos;
-		return (difference != 0) ? Long.signum(difference) : Long.compare(this.serial, other.serial);
+		return new BarrierOutcome(result, this.label.key().name(), this.label.numberOf(this.number),
+				skewMillis.size() - missing.size(), 0, skewMillis, missing);
 	}
 
 }

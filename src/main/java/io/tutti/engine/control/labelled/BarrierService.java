@@ -4,10 +4,11 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.TreeSet;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
@@ -51,9 +52,8 @@ public final class BarrierService implements Coordinator.LabelledHandler {
 	/** In access order: the label used last comes last. */
 	private final Map<BarrierLabel.Key, BarrierLabel> labels = new LinkedHashMap<>(16, 0.75f, true);
 
-	private final TreeSet<BarrierRound> open = new TreeSet<>();
-
-	private long opened;
+	/** The rounds in which ranks wait. */
+	private final Set<BarrierRound> open = new LinkedHashSet<>();
 
 	private long matches;
 
@@ -76,71 +76,44 @@ public final class BarrierService implements Coordinator.LabelledHandler {
 	private void enter(int rank, EnterRound entry) {
 		long now = this.nanoClock.getAsLong();
 		forgetIdle(now);
-		BarrierLabel state = this.labels.computeIfAbsent(
+		BarrierLabel label = this.labels.computeIfAbsent(
 				new BarrierLabel.Key(entry.label(), entry.round(), entry.call() != null),
 				(key) -> new BarrierLabel(key, this.worldSize));
-		state.used(now);
-		long round = state.nextRoundOf(rank);
-		BarrierOutcome missed = state.missedOutcome(rank, round);
+		label.used(now);
+		long number = label.nextRoundOf(rank);
+		BarrierOutcome missed = label.missedOutcome(rank, number);
 		if (missed != null) {
-			end(rank, entry.ticket(), CallMatch.none(missed));
+			end(rank, entry, CallMatch.none(missed));
 			return;
 		}
-		BarrierRound barrier = state.open(round);
-		if (barrier == null) {
-			barrier = state.start(round, this.opened++);
-		}
-		long deadlineNanos = now + Math.min(entry.timeoutNanos(), MAX_TIMEOUT_NANOS);
-		arrive(barrier, new BarrierRound.Arrival(rank, entry, now, deadlineNanos));
-		forgetBeyondTheLimit();
+		arrive(label.round(number), rank,
+				new BarrierRound.Arrival(entry, now, now + Math.min(entry.timeoutNanos(), MAX_TIMEOUT_NANOS)));
+		forgetIdle(now);
 	}
 
-	private void arrive(BarrierRound barrier, BarrierRound.Arrival arrival) {
-		change(barrier, () -> barrier.arrive(arrival));
-		if (barrier.complete()) {
-			for (BarrierRound.Arrival asked : barrier.unconfirmed()) {
-				this.downlink.send(asked.rank(), new Confirm(asked.ticket(), barrier.attempt()));
-			}
-			passIfConfirmed(barrier);
+	private void arrive(BarrierRound round, int rank, BarrierRound.Arrival arrival) {
+		this.open.add(round);
+		round.arrive(rank, arrival);
+		for (int asked : round.unconfirmed()) {
+			this.downlink.send(asked, new Confirm(round.arrivals().get(asked).entry().ticket(), round.attempt()));
 		}
+		endIfPassed(round);
 	}
 
-	/** Applies a change that may move the round within the deadline order. */
-	private void change(BarrierRound barrier, Runnable change) {
-		if (!barrier.isEmpty()) {
-			this.open.remove(barrier);
-		}
-		change.run();
-		if (!barrier.isEmpty()) {
-			this.open.add(barrier);
-		}
-	}
-
-	private void passIfConfirmed(BarrierRound barrier) {
-		if (barrier.complete() && barrier.unconfirmed().isEmpty()) {
-			this.open.remove(barrier);
-			barrier.label().passed(barrier);
-			forgetNamed(barrier.label());
-			endAll(barrier, BarrierOutcome.Result.PASSED);
-		}
-	}
-
-	/**
-	 * Drops a named round that has ended, so that all ranks, or those that missed it, may
-	 * repeat it.
-	 */
-	private void forgetNamed(BarrierLabel label) {
-		if (label.isNamedRound() && label.isIdle()) {
-			this.labels.remove(label.key());
+	private void endIfPassed(BarrierRound round) {
+		if (round.passes()) {
+			this.open.remove(round);
+			round.label().passed(round);
+			end(round, BarrierOutcome.Result.PASSED);
 		}
 	}
 
 	/** The client of a tentative arrival is still connected. */
 	private void confirmed(int rank, long ticket, int attempt) {
-		BarrierRound barrier = find(rank, ticket);
-		if (barrier != null && barrier.complete() && barrier.attempt() == attempt) {
-			barrier.confirm(Objects.requireNonNull(barrier.arrivalOf(rank)));
-			passIfConfirmed(barrier);
+		BarrierRound round = find(rank, ticket);
+		if (round != null) {
+			round.confirm(rank, attempt);
+			endIfPassed(round);
 		}
 	}
 
@@ -149,48 +122,45 @@ public final class BarrierService implements Coordinator.LabelledHandler {
 	 * rank's later calls with the label move up by one round.
 	 */
 	private void withdraw(int rank, long ticket) {
-		BarrierRound barrier = find(rank, ticket);
-		if (barrier != null) {
-			BarrierOutcome outcome = barrier.outcome(BarrierOutcome.Result.WITHDRAWN);
-			take(barrier, rank);
-			end(rank, ticket, CallMatch.none(outcome));
-			shiftLaterArrivals(barrier, rank);
+		BarrierRound freed = find(rank, ticket);
+		if (freed == null) {
+			return;
 		}
+		BarrierOutcome outcome = freed.outcome(BarrierOutcome.Result.WITHDRAWN);
+		BarrierRound.Arrival withdrawn = take(freed, rank);
+		end(rank, withdrawn.entry(), CallMatch.none(outcome));
+		for (BarrierRound later : freed.label().laterWith(rank, freed)) {
+			arrive(freed, rank, take(later, rank));
+			freed = later;
+		}
+		freed.label().freeRound(rank, freed.number());
 	}
 
 	private @Nullable BarrierRound find(int rank, long ticket) {
-		for (BarrierRound barrier : this.open) {
-			BarrierRound.Arrival arrival = barrier.arrivalOf(rank);
-			if (arrival != null && arrival.ticket() == ticket) {
-				return barrier;
+		for (BarrierRound round : this.open) {
+			BarrierRound.Arrival arrival = round.arrivalOf(rank);
+			if (arrival != null && arrival.entry().ticket() == ticket) {
+				return round;
 			}
 		}
 		return null;
 	}
 
-	private BarrierRound.Arrival take(BarrierRound barrier, int rank) {
-		BarrierRound.Arrival arrival = Objects.requireNonNull(barrier.arrivalOf(rank));
-		change(barrier, () -> barrier.remove(arrival));
-		return arrival;
-	}
-
-	private void shiftLaterArrivals(BarrierRound freed, int rank) {
-		BarrierLabel label = freed.label();
-		BarrierRound later = label.nextWith(rank, freed.round());
-		if (later == null) {
-			label.freeRound(rank, freed.round());
-			return;
+	/** Removes a rank from a round in which it waits. */
+	private BarrierRound.Arrival take(BarrierRound round, int rank) {
+		BarrierRound.Arrival arrival = Objects.requireNonNull(round.remove(rank));
+		if (round.isEmpty()) {
+			this.open.remove(round);
 		}
-		arrive(freed, take(later, rank));
-		shiftLaterArrivals(later, rank);
+		return arrival;
 	}
 
 	/** Removes a rank that has left or is lost from all rounds, which cannot pass now. */
 	@Override
 	public void forget(int rank) {
-		for (BarrierRound barrier : List.copyOf(this.open)) {
-			if (barrier.arrivalOf(rank) != null) {
-				take(barrier, rank);
+		for (BarrierRound round : List.copyOf(this.open)) {
+			if (round.arrivalOf(rank) != null) {
+				take(round, rank);
 			}
 		}
 	}
@@ -199,12 +169,11 @@ public final class BarrierService implements Coordinator.LabelledHandler {
 	@Override
 	public void tick() {
 		long now = this.nanoClock.getAsLong();
-		while (!this.open.isEmpty() && this.open.first().deadlineNanos() - now <= 0) {
-			BarrierRound late = this.open.removeFirst();
+		for (BarrierRound late : this.open.stream().filter((round) -> round.deadlineNanos() - now <= 0).toList()) {
+			this.open.remove(late);
 			touch(late.label(), now);
 			late.label().broken(late);
-			forgetNamed(late.label());
-			endAll(late, BarrierOutcome.Result.BROKEN);
+			end(late, BarrierOutcome.Result.BROKEN);
 		}
 		forgetIdle(now);
 	}
@@ -214,10 +183,11 @@ public final class BarrierService implements Coordinator.LabelledHandler {
 	 */
 	@Override
 	public long nanosUntilDue() {
-		if (this.open.isEmpty()) {
-			return Long.MAX_VALUE;
-		}
-		return Math.max(0, this.open.first().deadlineNanos() - this.nanoClock.getAsLong());
+		long now = this.nanoClock.getAsLong();
+		return this.open.stream()
+			.mapToLong((round) -> Math.max(0, round.deadlineNanos() - now))
+			.min()
+			.orElse(Long.MAX_VALUE);
 	}
 
 	/** The number of labels kept. */
@@ -230,16 +200,22 @@ public final class BarrierService implements Coordinator.LabelledHandler {
 		label.used(now);
 	}
 
-	private void endAll(BarrierRound barrier, BarrierOutcome.Result result) {
+	/** Ends a round for the ranks that wait in it. */
+	private void end(BarrierRound round, BarrierOutcome.Result result) {
+		BarrierLabel label = round.label();
+		if (label.isNamedRound() && label.isIdle()) {
+			// All ranks, or those that missed it, may repeat the round.
+			this.labels.remove(label.key());
+		}
 		long now = this.nanoClock.getAsLong();
-		BarrierOutcome outcome = barrier.outcome(result);
-		Map<Integer, CallSignature> calls = barrier.calls();
+		BarrierOutcome outcome = round.outcome(result);
+		Map<Integer, CallSignature> calls = round.calls();
 		boolean matched = result == BarrierOutcome.Result.PASSED && alike(calls.values());
 		long order = matched ? this.matches++ : CallMatch.NOT_MATCHED;
-		for (BarrierRound.Arrival arrival : barrier.arrivals()) {
+		round.arrivals().forEach((rank, arrival) -> {
 			long waitedMillis = TimeUnit.NANOSECONDS.toMillis(now - arrival.atNanos());
-			end(arrival.rank(), arrival.ticket(), new CallMatch(outcome.afterWaiting(waitedMillis), order, calls));
-		}
+			end(rank, arrival.entry(), new CallMatch(outcome.afterWaiting(waitedMillis), order, calls));
+		});
 	}
 
 	/** Whether all ranks announced the same call. A negative count equals any count. */
@@ -248,32 +224,23 @@ public final class BarrierService implements Coordinator.LabelledHandler {
 		return calls.stream().map((call) -> (call.count() < 0) ? call.withCount(count) : call).distinct().count() == 1;
 	}
 
-	private void end(int rank, long ticket, CallMatch match) {
-		this.downlink.send(rank, new RoundEnded(ticket, match));
+	private void end(int rank, EnterRound entry, CallMatch match) {
+		this.downlink.send(rank, new RoundEnded(entry.ticket(), match));
 	}
 
-	/** Drops idle labels, oldest first. A label with a waiting rank is not idle. */
+	/**
+	 * Drops idle labels, oldest first: those unused for long, and those beyond the limit.
+	 * A label with a waiting rank is not idle.
+	 */
 	private void forgetIdle(long now) {
 		Iterator<BarrierLabel> oldestFirst = this.labels.values().iterator();
 		while (oldestFirst.hasNext()) {
 			BarrierLabel label = oldestFirst.next();
-			if (now - label.usedNanos() < FORGOTTEN_AFTER.toNanos()) {
+			if (this.labels.size() <= MAX_LABELS && now - label.usedNanos() < FORGOTTEN_AFTER.toNanos()) {
 				return;
 			}
 			if (label.isIdle()) {
 				oldestFirst.remove();
-			}
-		}
-	}
-
-	private void forgetBeyondTheLimit() {
-		if (this.labels.size() > MAX_LABELS) {
-			Iterator<BarrierLabel> oldestFirst = this.labels.values().iterator();
-			while (oldestFirst.hasNext()) {
-				if (oldestFirst.next().isIdle()) {
-					oldestFirst.remove();
-					return;
-				}
 			}
 		}
 	}

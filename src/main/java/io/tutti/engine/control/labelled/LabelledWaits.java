@@ -7,18 +7,13 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
 
 import io.tutti.CollectiveException;
 import io.tutti.Failure;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.CallMatch;
-import io.tutti.engine.control.ControlMessage.Confirm;
-import io.tutti.engine.control.ControlMessage.Confirmed;
 import io.tutti.engine.control.ControlMessage.EnterRound;
 import io.tutti.engine.control.ControlMessage.LabelledNotice;
-import io.tutti.engine.control.ControlMessage.RoundEnded;
-import io.tutti.engine.control.ControlMessage.Withdraw;
 import io.tutti.engine.control.RankControl;
 import io.tutti.engine.control.RoundWait;
 import io.tutti.engine.spi.CallSignature;
@@ -62,24 +57,14 @@ public final class LabelledWaits implements RankControl.LabelledCalls {
 	@Override
 	public CallMatch enter(RoundWait wait, @Nullable CallSignature call) {
 		long ticket = this.tickets.incrementAndGet();
-		PendingWait pending = new PendingWait(wait.client());
+		Duration timeout = (wait.timeout().compareTo(LONGEST) > 0) ? LONGEST : wait.timeout();
+		PendingWait pending = new PendingWait(ticket, wait.client(), this.uplink);
 		this.waits.put(ticket, pending);
 		try {
 			requireUsable(null);
-			this.uplink.send(new EnterRound(ticket, wait.label(), wait.round(), wait.client() != null,
-					capped(wait.timeout()).toNanos(), call));
-			return await(pending, ticket, wait);
-		}
-		finally {
-			this.waits.remove(ticket);
-		}
-	}
-
-	private CallMatch await(PendingWait pending, long ticket, RoundWait wait) {
-		Deadline deadline = Deadline.after(capped(wait.timeout()).plus(this.answerLimit));
-		try {
-			return pending.await(deadline, (attempt) -> this.uplink.send(new Confirmed(ticket, attempt)),
-					() -> this.uplink.send(new Withdraw(ticket)));
+			this.uplink.send(
+					new EnterRound(ticket, wait.label(), wait.round(), wait.client() != null, timeout.toNanos(), call));
+			return pending.await(Deadline.after(timeout.plus(this.answerLimit)));
 		}
 		catch (CancellationException ex) {
 			requireUsable(ex);
@@ -90,7 +75,10 @@ public final class LabelledWaits implements RankControl.LabelledCalls {
 					Failure.WORLD, List.of(0), "it did not answer at barrier " + wait.label()), ex);
 		}
 		catch (InterruptedException ex) {
-			return withdraw(pending, ticket, wait.label());
+			return withdraw(pending, wait.label());
+		}
+		finally {
+			this.waits.remove(ticket);
 		}
 	}
 
@@ -98,10 +86,10 @@ public final class LabelledWaits implements RankControl.LabelledCalls {
 	 * Rank 0 may have counted this rank already. In that case the other ranks have passed
 	 * the barrier, and so does this one.
 	 */
-	private CallMatch withdraw(PendingWait pending, long ticket, String label) {
-		this.uplink.send(new Withdraw(ticket));
+	private static CallMatch withdraw(PendingWait pending, String label) {
+		pending.withdraw();
 		try {
-			CallMatch last = pending.awaitEnd(Deadline.after(WITHDRAWING));
+			CallMatch last = pending.await(Deadline.after(WITHDRAWING));
 			if (last.outcome().result() == BarrierOutcome.Result.PASSED) {
 				return last;
 			}
@@ -125,16 +113,9 @@ public final class LabelledWaits implements RankControl.LabelledCalls {
 
 	@Override
 	public void receive(LabelledNotice notice) {
-		switch (notice) {
-			case Confirm(long ticket, int attempt) -> notify(ticket, (wait) -> wait.ask(attempt));
-			case RoundEnded(long ticket, CallMatch match) -> notify(ticket, (wait) -> wait.end(match));
-		}
-	}
-
-	private void notify(long ticket, Consumer<PendingWait> event) {
-		PendingWait wait = this.waits.get(ticket);
+		PendingWait wait = this.waits.get(notice.ticket());
 		if (wait != null) {
-			event.accept(wait);
+			wait.add(notice);
 		}
 	}
 
@@ -150,10 +131,6 @@ public final class LabelledWaits implements RankControl.LabelledCalls {
 	public void close() {
 		this.closed = true;
 		this.waits.values().forEach(PendingWait::cancel);
-	}
-
-	private static Duration capped(Duration timeout) {
-		return (timeout.compareTo(LONGEST) > 0) ? LONGEST : timeout;
 	}
 
 }

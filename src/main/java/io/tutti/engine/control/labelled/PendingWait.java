@@ -1,20 +1,27 @@
 package io.tutti.engine.control.labelled;
 
 import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
-import java.util.function.IntConsumer;
 
 import io.tutti.engine.control.CallMatch;
+import io.tutti.engine.control.ControlMessage.Confirm;
+import io.tutti.engine.control.ControlMessage.Confirmed;
+import io.tutti.engine.control.ControlMessage.LabelledNotice;
+import io.tutti.engine.control.ControlMessage.RoundEnded;
+import io.tutti.engine.control.ControlMessage.Withdraw;
+import io.tutti.engine.control.RankControl;
 import io.tutti.engine.spi.Deadline;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call that waits for the other ranks. The control thread adds events and the calling
- * thread waits for them. Only the calling thread probes the client.
+ * One call that waits for the other ranks. The control thread adds rank 0's notices and
+ * the calling thread waits for them. Only the calling thread probes the client.
  */
 final class PendingWait {
 
@@ -24,93 +31,69 @@ final class PendingWait {
 	 */
 	private static final Duration PROBE_INTERVAL = Duration.ofMillis(500);
 
-	private sealed interface Event {
+	private final long ticket;
 
-	}
-
-	private record Ended(CallMatch match) implements Event {
-	}
-
-	/** Every rank has entered, and rank 0 asks whether the client is still connected. */
-	private record Asked(int attempt) implements Event {
-	}
-
-	private record Cancelled() implements Event {
-	}
-
-	private final LinkedBlockingQueue<Event> events = new LinkedBlockingQueue<>();
-
+	/** Whether the client is still connected, {@code null} for no client. */
 	private final @Nullable BooleanSupplier client;
 
-	/**
-	 * Starts a wait.
-	 * @param client whether the client is still connected, {@code null} for no client
-	 */
-	PendingWait(@Nullable BooleanSupplier client) {
+	private final RankControl.Uplink uplink;
+
+	/** Rank 0's notices; an empty one cancels the wait. */
+	private final BlockingQueue<Optional<LabelledNotice>> notices = new LinkedBlockingQueue<>();
+
+	private boolean withdrawn;
+
+	PendingWait(long ticket, @Nullable BooleanSupplier client, RankControl.Uplink uplink) {
+		this.ticket = ticket;
 		this.client = client;
+		this.uplink = uplink;
 	}
 
-	void end(CallMatch match) {
-		this.events.add(new Ended(match));
-	}
-
-	void ask(int attempt) {
-		this.events.add(new Asked(attempt));
+	void add(LabelledNotice notice) {
+		this.notices.add(Optional.of(notice));
 	}
 
 	void cancel() {
-		this.events.add(new Cancelled());
+		this.notices.add(Optional.empty());
+	}
+
+	/** Asks rank 0 to end the wait. Called by the waiting thread. */
+	void withdraw() {
+		this.withdrawn = true;
+		this.uplink.send(new Withdraw(this.ticket));
 	}
 
 	/**
-	 * Waits until rank 0 ends the wait, also after the call is withdrawn.
-	 * @param confirm called with the attempt each time rank 0 asks for the client and it
-	 * is connected
-	 * @param withdraw called once, when the client has disconnected
+	 * Waits until rank 0 ends the wait, also after it is withdrawn. Withdraws it when the
+	 * client has disconnected.
 	 * @throws CancellationException if the wait was cancelled
 	 * @throws TimeoutException if the deadline passed
 	 */
-	CallMatch await(Deadline deadline, IntConsumer confirm, Runnable withdraw)
-			throws InterruptedException, TimeoutException {
-		boolean withdrawn = false;
+	CallMatch await(Deadline deadline) throws InterruptedException, TimeoutException {
 		while (true) {
-			Event event = next(deadline, !withdrawn);
-			if (event instanceof Ended(CallMatch match)) {
-				return match;
+			LabelledNotice notice = next(deadline);
+			if (notice instanceof RoundEnded ended) {
+				return ended.match();
 			}
-			if (event instanceof Cancelled) {
-				throw new CancellationException();
+			if (!this.withdrawn && this.client != null && !this.client.getAsBoolean()) {
+				withdraw();
 			}
-			if (!withdrawn && !isClientThere()) {
-				withdrawn = true;
-				withdraw.run();
-			}
-			if (!withdrawn && event instanceof Asked(int attempt)) {
-				confirm.accept(attempt);
+			if (!this.withdrawn && notice instanceof Confirm asked) {
+				this.uplink.send(new Confirmed(this.ticket, asked.attempt()));
 			}
 		}
 	}
 
-	/** Waits for the end without confirming or withdrawing. */
-	CallMatch awaitEnd(Deadline deadline) throws InterruptedException, TimeoutException {
-		return await(deadline, (attempt) -> {
-		}, () -> {
-		});
-	}
-
-	/** The next event, {@code null} if it is time to probe the client. */
-	private @Nullable Event next(Deadline deadline, boolean probing) throws InterruptedException, TimeoutException {
+	/** The next notice, {@code null} if it is time to probe the client. */
+	private @Nullable LabelledNotice next(Deadline deadline) throws InterruptedException, TimeoutException {
+		boolean probing = this.client != null && !this.withdrawn;
 		long leftNanos = deadline.remainingNanos();
-		long waitNanos = (probing && this.client != null) ? Math.min(leftNanos, PROBE_INTERVAL.toNanos()) : leftNanos;
-		Event event = this.events.poll(waitNanos, TimeUnit.NANOSECONDS);
-		if (event == null && deadline.expired()) {
+		Optional<LabelledNotice> notice = this.notices
+			.poll(probing ? Math.min(leftNanos, PROBE_INTERVAL.toNanos()) : leftNanos, TimeUnit.NANOSECONDS);
+		if (notice == null && deadline.expired()) {
 			throw new TimeoutException("no answer after " + deadline.timeout());
 		}
-		return event;
-	}
-
-	private boolean isClientThere() {
-		return this.client == null || this.client.getAsBoolean();
+		return (notice != null) ? notice.orElseThrow(CancellationException::new) : null;
 	}
 
 }
