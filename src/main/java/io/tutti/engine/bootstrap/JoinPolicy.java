@@ -2,7 +2,6 @@ package io.tutti.engine.bootstrap;
 
 import io.tutti.engine.control.ControlMessage.Hello;
 import io.tutti.engine.control.RendezvousException.Reason;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Decides which clients join one generation of a job.
@@ -16,22 +15,8 @@ record JoinPolicy(String jobId, long generation, int worldSize) {
 	/** Accepts the generation that rank 0 chooses. */
 	static final long ANY_GENERATION = -1;
 
-	/** State of a rank's place. */
-	enum Slot {
-
-		/** No process has joined as the rank. */
-		FREE,
-
-		/** A live process has joined as the rank. */
-		TAKEN,
-
-		/** The group has formed, and the rank has left or is lost. */
-		ABANDONED
-
-	}
-
 	/**
-	 * Checks what does not depend on the state of the rank's place.
+	 * Checks a client, except whether its rank is free.
 	 * @throws HandshakeException if the client must be refused
 	 */
 	void check(Hello hello) throws HandshakeException {
@@ -58,15 +43,16 @@ record JoinPolicy(String jobId, long generation, int worldSize) {
 		}
 	}
 
-	/** The refusal of an authenticated client for this state, or {@code null}. */
-	@Nullable HandshakeException refusal(int rank, Slot slot) {
-		return switch (slot) {
-			case FREE -> null;
-			case TAKEN -> new HandshakeException(Reason.DUPLICATE_RANK,
-					"another process already is rank " + rank + "; give every process a rank of its own");
-			case ABANDONED -> new HandshakeException(null,
-					"the group has formed and lost rank " + rank + "; waiting for it to form again");
-		};
+	/** Refuses a client whose rank a live process has. */
+	static HandshakeException duplicate(int rank) {
+		return new HandshakeException(Reason.DUPLICATE_RANK,
+				"another process already is rank " + rank + "; give every process a rank of its own");
+	}
+
+	/** Refuses a client whose rank has left the formed group or is lost. */
+	static HandshakeException abandoned(int rank) {
+		return new HandshakeException(null,
+				"the group has formed and lost rank " + rank + "; waiting for it to form again");
 	}
 
 }

@@ -1,8 +1,9 @@
 package io.tutti.engine.bootstrap;
 
 import java.nio.ByteBuffer;
-import java.util.Arrays;
 import java.util.Objects;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.tutti.engine.control.ControlConnection;
@@ -15,62 +16,58 @@ import org.jspecify.annotations.Nullable;
  */
 final class RankConnections implements AutoCloseable {
 
-	/** The connection of a rank. */
-	record Joined(int rank, ControlConnection connection) {
-	}
-
-	private final @Nullable Joined[] byRank;
+	private final @Nullable ControlConnection[] byRank;
 
 	RankConnections(int worldSize) {
-		this.byRank = new Joined[worldSize];
+		this.byRank = new ControlConnection[worldSize];
 	}
 
-	void add(Joined joined) {
-		this.byRank[joined.rank()] = joined;
+	void add(ControlConnection connection) {
+		this.byRank[connection.peer()] = connection;
 	}
 
 	/**
 	 * Removes a connection.
 	 * @return whether it was still the rank's
 	 */
-	boolean remove(Joined joined) {
-		if (this.byRank[joined.rank()] != joined) {
+	boolean remove(ControlConnection connection) {
+		if (this.byRank[connection.peer()] != connection) {
 			return false;
 		}
-		this.byRank[joined.rank()] = null;
+		this.byRank[connection.peer()] = null;
 		return true;
 	}
 
-	/** A copy, so that connections can be removed meanwhile. */
-	Stream<Joined> stream() {
-		return Arrays.stream(this.byRank.clone()).filter(Objects::nonNull);
+	/** The ranks that are connected. */
+	IntStream ranks() {
+		return IntStream.range(0, this.byRank.length).filter((rank) -> this.byRank[rank] != null);
 	}
 
 	void send(int rank, ControlMessage message) {
-		Joined joined = this.byRank[rank];
-		if (joined != null) {
-			joined.connection().send(message);
+		ControlConnection connection = this.byRank[rank];
+		if (connection != null) {
+			connection.send(message);
 		}
 	}
 
 	/** Encodes the message once, whatever the number of ranks. */
 	void broadcast(ControlMessage message) {
 		ByteBuffer frame = MessageCodec.encode(message);
-		for (Joined joined : this.byRank) {
-			if (joined != null) {
-				joined.connection().send(frame);
-			}
-		}
+		forEach((connection) -> connection.send(frame));
 	}
 
 	/** Ends the output of all connections. */
 	void finish() {
-		stream().forEach((joined) -> joined.connection().finish());
+		forEach(ControlConnection::finish);
 	}
 
 	@Override
 	public void close() {
-		stream().forEach((joined) -> joined.connection().close());
+		forEach(ControlConnection::close);
+	}
+
+	private void forEach(Consumer<ControlConnection> action) {
+		Stream.of(this.byRank).filter(Objects::nonNull).forEach(action);
 	}
 
 }

@@ -1,18 +1,17 @@
 package io.tutti.engine.bootstrap;
 
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.bootstrap.RendezvousAddress.NameService;
 import io.tutti.engine.control.ControlListener;
+import io.tutti.engine.control.ControlMessage.Roster;
 import io.tutti.engine.control.ControlPlane;
 import io.tutti.engine.control.Membership;
 import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousSettings;
-import io.tutti.engine.control.SessionKey;
 import io.tutti.engine.control.simulated.SimulatedControl;
 import io.tutti.engine.spi.Deadline;
 import org.jspecify.annotations.Nullable;
@@ -55,7 +54,7 @@ public final class Rendezvous {
 			return alone(assignment, settings, events);
 		}
 		if (assignment.rank() == 0) {
-			return new RendezvousServer(assignment, settings, deadline, names).join(events);
+			return new RendezvousServer(assignment, settings, events, deadline, names).join();
 		}
 		return new RendezvousClient(assignment, settings, events, deadline, names).join();
 	}
@@ -64,11 +63,17 @@ public final class Rendezvous {
 		String chosen = settings.advertisedHost();
 		List<PeerAddress> roster = List.of(new PeerAddress(0, (chosen != null) ? chosen : assignment.masterAddress(),
 				settings.dataPort(), HostIdentity.ofThisHost()));
-		byte[] secret = new byte[SessionKey.PROOF_BYTES];
-		new SecureRandom().nextBytes(secret);
 		ControlPlane control = new SimulatedControl("tutti-r0-control", roster).join(0, events);
-		return new Membership(assignment, Math.max(0, settings.generation()), roster, new SessionKey(secret),
-				settings.sharedConfig(), control);
+		return membership(assignment, settings,
+				new Roster(Math.max(0, settings.generation()), Handshake.nonce(), settings.sharedConfig(), roster),
+				control);
+	}
+
+	/** The membership of a rank that has the roster. */
+	static Membership membership(RankAssignment assignment, RendezvousSettings settings, Roster roster,
+			ControlPlane control) {
+		return new Membership(assignment, roster.generation(), roster.peers(),
+				Handshake.ofControl(settings.token()).session(roster.keyNonce()), roster.sharedConfig(), control);
 	}
 
 	private static void check(RendezvousSettings settings) {

@@ -57,7 +57,7 @@ final class RendezvousClient {
 		this.events = ControlListener.guarded(events);
 		this.deadline = deadline;
 		this.point = new RendezvousAddress(assignment.masterAddress(), assignment.masterPort());
-		this.failure = new RendezvousFailure(assignment, this.point);
+		this.failure = new RendezvousFailure(assignment, this.point, deadline);
 		this.handshake = Handshake.ofControl(settings.token());
 		this.names = names;
 		this.waitLogger = new WaitLogger(assignment.rank(), this.events, deadline);
@@ -79,9 +79,9 @@ final class RendezvousClient {
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			throw this.failure.interrupted(this.deadline, ex);
+			throw this.failure.interrupted(ex);
 		}
-		throw this.failure.unreachable(this.deadline, this.attempts);
+		throw this.failure.unreachable(this.attempts);
 	}
 
 	private ControlConnection connect() throws IOException, InterruptedException {
@@ -109,7 +109,7 @@ final class RendezvousClient {
 		Duration left = this.deadline.remaining();
 		Duration limit = (left.compareTo(ConnectionAcceptor.HANDSHAKE_LIMIT) < 0) ? left
 				: ConnectionAcceptor.HANDSHAKE_LIMIT;
-		return new ControlConnection(
+		return new ControlConnection(0,
 				this.handshake.connect(address, this.settings.tls(), this::hello, HandshakeDeadline.within(limit)));
 	}
 
@@ -125,8 +125,7 @@ final class RendezvousClient {
 				this.settings, this.events);
 		try {
 			Roster roster = await(client.start(), client);
-			return new Membership(this.assignment, roster.generation(), roster.peers(),
-					this.handshake.session(roster.keyNonce()), roster.sharedConfig(), client.control());
+			return Rendezvous.membership(this.assignment, this.settings, roster, client.control());
 		}
 		catch (ExecutionException ex) {
 			client.control().close();
@@ -136,8 +135,8 @@ final class RendezvousClient {
 		catch (TimeoutException ex) {
 			client.giveUp("its deadline has passed");
 			Awaiting awaiting = client.awaiting();
-			throw (awaiting != null) ? this.failure.timedOut(awaiting.absence(), this.deadline)
-					: this.failure.unreachable(this.deadline, this.attempts);
+			throw (awaiting != null) ? this.failure.timedOut(awaiting.absence())
+					: this.failure.unreachable(this.attempts);
 		}
 		catch (InterruptedException ex) {
 			client.control().close();
@@ -165,7 +164,7 @@ final class RendezvousClient {
 	/** Rank 0 has given up: another attempt is of no use. */
 	private void giveUpWith(@Nullable Awaiting awaiting) {
 		if (awaiting != null && awaiting.over()) {
-			throw this.failure.timedOut(awaiting.absence(), this.deadline);
+			throw this.failure.timedOut(awaiting.absence());
 		}
 	}
 

@@ -16,24 +16,25 @@ import org.jspecify.annotations.Nullable;
  *
  * @param assignment this rank
  * @param point the rendezvous address
+ * @param deadline the time by which all ranks must have joined
  */
-record RendezvousFailure(RankAssignment assignment, RendezvousAddress point) {
+record RendezvousFailure(RankAssignment assignment, RendezvousAddress point, Deadline deadline) {
 
 	private static final long EXACT_BELOW_MILLIS = 10_000;
 
 	/** The deadline passed with some ranks missing. */
-	RendezvousException timedOut(MissingRanks absence, Deadline deadline) {
+	RendezvousException timedOut(MissingRanks absence) {
 		return failure(Reason.TIMEOUT,
-				"not every rank joined at " + this.point + " within " + seconds(deadline.elapsed()) + "; missing: "
+				"not every rank joined at " + this.point + " within " + seconds(this.deadline.elapsed()) + "; missing: "
 						+ absence.describe() + ". Start the missing ranks, check that they can reach " + this.point
 						+ ", or raise tutti.timeout.rendezvous",
 				absence.missing(), null);
 	}
 
 	/** The deadline passed with rank 0 out of reach. */
-	RendezvousException unreachable(Deadline deadline, ConnectAttempts attempts) {
+	RendezvousException unreachable(ConnectAttempts attempts) {
 		return failure(Reason.TIMEOUT,
-				"rank 0 could not be reached at " + this.point + " within " + seconds(deadline.elapsed()) + " ("
+				"rank 0 could not be reached at " + this.point + " within " + seconds(this.deadline.elapsed()) + " ("
 						+ attempts.describe() + "). Check that rank 0 runs and that MASTER_ADDR and MASTER_PORT"
 						+ " are the same on every rank, or raise tutti.timeout.rendezvous",
 				List.of(0), attempts.cause());
@@ -75,10 +76,9 @@ record RendezvousFailure(RankAssignment assignment, RendezvousAddress point) {
 	}
 
 	/** The waiting thread was interrupted. */
-	RendezvousException interrupted(Deadline deadline, @Nullable Exception cause) {
-		return failure(Reason.TIMEOUT,
-				"interrupted after " + seconds(deadline.elapsed()) + " of waiting for the other ranks at " + this.point,
-				List.of(), cause);
+	RendezvousException interrupted(InterruptedException cause) {
+		return failure(Reason.TIMEOUT, "interrupted after " + seconds(this.deadline.elapsed())
+				+ " of waiting for the other ranks at " + this.point, List.of(), cause);
 	}
 
 	/** An exception's message, or its class name if it has none. */

@@ -19,12 +19,12 @@ import java.util.concurrent.TimeoutException;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.bootstrap.RendezvousAddress.NameService;
 import io.tutti.engine.control.ControlListener;
+import io.tutti.engine.control.ControlMessage.Roster;
 import io.tutti.engine.control.LocalAddress;
 import io.tutti.engine.control.Membership;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousSettings;
 import io.tutti.engine.spi.Deadline;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The rendezvous of rank 0: listens and waits until all ranks have joined.
@@ -41,6 +41,8 @@ final class RendezvousServer {
 
 	private final RendezvousSettings settings;
 
+	private final ControlListener events;
+
 	private final Deadline deadline;
 
 	private final RendezvousAddress listenAt;
@@ -49,33 +51,35 @@ final class RendezvousServer {
 
 	private final NameService names;
 
-	RendezvousServer(RankAssignment assignment, RendezvousSettings settings, Deadline deadline, NameService names) {
+	RendezvousServer(RankAssignment assignment, RendezvousSettings settings, ControlListener events, Deadline deadline,
+			NameService names) {
 		this.assignment = assignment;
 		this.settings = settings;
+		this.events = events;
 		this.deadline = deadline;
 		String bind = settings.bindAddress();
 		this.listenAt = new RendezvousAddress((bind != null) ? bind : assignment.masterAddress(),
 				assignment.masterPort());
-		this.failure = new RendezvousFailure(assignment, this.listenAt);
+		this.failure = new RendezvousFailure(assignment, this.listenAt, deadline);
 		this.names = names;
 	}
 
-	Membership join(ControlListener events) {
+	Membership join() {
 		try {
-			return await(open(events));
+			return await(open());
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			throw this.failure.interrupted(this.deadline, ex);
+			throw this.failure.interrupted(ex);
 		}
 	}
 
-	private ControlServer open(ControlListener events) throws InterruptedException {
+	private ControlServer open() throws InterruptedException {
 		RendezvousException first = null;
-		for (InetAddress address : candidates(events)) {
+		for (InetAddress address : candidates()) {
 			try {
-				ControlServer server = open(address, events);
-				warnOfLoopback(address, events);
+				ControlServer server = open(address);
+				warnOfLoopback(address);
 				return server;
 			}
 			catch (RendezvousException ex) {
@@ -91,42 +95,49 @@ final class RendezvousServer {
 	}
 
 	/** Addresses other than loopback come first: ranks of other hosts need one. */
-	private List<InetAddress> candidates(ControlListener events) throws InterruptedException {
-		return resolve(events).stream().sorted(Comparator.comparing(InetAddress::isLoopbackAddress)).toList();
+	private List<InetAddress> candidates() throws InterruptedException {
+		return resolve().stream().sorted(Comparator.comparing(InetAddress::isLoopbackAddress)).toList();
 	}
 
-	private ControlServer open(InetAddress address, ControlListener events) {
-		ServerSocketChannel listener = null;
+	private ControlServer open(InetAddress address) {
 		try {
-			listener = ServerSocketChannel.open();
-			listener.bind(new InetSocketAddress(address, this.listenAt.port()), BACKLOG);
-			return new ControlServer(listener, this.assignment.worldSize(), this.settings, events, this.deadline,
-					this.failure);
+			return listen(address);
 		}
 		catch (UnsupportedAddressTypeException ex) {
-			closeQuietly(listener);
 			throw this.failure.address("this host has no " + ((address instanceof Inet6Address) ? "IPv6" : "IPv4"),
 					"Set tutti.rendezvous.bind-address to an address of this host, or to 0.0.0.0", ex);
 		}
 		catch (IOException ex) {
-			closeQuietly(listener);
 			throw this.failure.address(RendezvousFailure.words(ex), advice(address), ex);
 		}
 	}
 
+	private ControlServer listen(InetAddress address) throws IOException {
+		ServerSocketChannel listener = ServerSocketChannel.open();
+		try {
+			listener.bind(new InetSocketAddress(address, this.listenAt.port()), BACKLOG);
+			return new ControlServer(listener, this.assignment.worldSize(), this.settings, this.events, this.failure);
+		}
+		catch (IOException | UnsupportedAddressTypeException ex) {
+			listener.close();
+			throw ex;
+		}
+	}
+
 	/** Some systems map a host's own name to an address such as 127.0.1.1. */
-	private void warnOfLoopback(InetAddress address, ControlListener events) {
+	private void warnOfLoopback(InetAddress address) {
 		boolean othersElsewhere = this.assignment.localWorldSize() < this.assignment.worldSize();
 		if (address.isLoopbackAddress() && othersElsewhere && this.listenAt.isName()) {
-			events.warn("rank 0 listens at " + this.listenAt.host() + ", which is " + RendezvousAddress.text(address)
-					+ " on this host: ranks of other hosts cannot reach it. Set tutti.rendezvous.bind-address to an"
-					+ " address that they reach, or to 0.0.0.0, or correct the name in /etc/hosts");
+			this.events
+				.warn("rank 0 listens at " + this.listenAt.host() + ", which is " + RendezvousAddress.text(address)
+						+ " on this host: ranks of other hosts cannot reach it. Set tutti.rendezvous.bind-address to an"
+						+ " address that they reach, or to 0.0.0.0, or correct the name in /etc/hosts");
 		}
 	}
 
 	/** In a cluster a process may start before its own name is known. */
-	private List<InetAddress> resolve(ControlListener events) throws InterruptedException {
-		WaitLogger waitLogger = new WaitLogger(0, events, this.deadline);
+	private List<InetAddress> resolve() throws InterruptedException {
+		WaitLogger waitLogger = new WaitLogger(0, this.events, this.deadline);
 		ConnectAttempts attempts = new ConnectAttempts();
 		while (true) {
 			try {
@@ -152,36 +163,21 @@ final class RendezvousServer {
 	}
 
 	private Membership await(ControlServer server) throws InterruptedException {
+		boolean joined = false;
 		try {
-			ControlServer.Result formed = server.start()
+			Roster roster = server.start()
 				.get(this.deadline.remainingNanos() + TimeUnit.SECONDS.toNanos(SLACK_SECONDS), TimeUnit.NANOSECONDS);
-			return new Membership(this.assignment, formed.generation(), formed.roster(), formed.sessionKey(),
-					this.settings.sharedConfig(), server.control());
+			joined = true;
+			return Rendezvous.membership(this.assignment, this.settings, roster, server.control());
 		}
-		catch (ExecutionException ex) {
-			server.control().close();
-			if (ex.getCause() instanceof RendezvousException failed) {
-				throw failed;
+		catch (ExecutionException | TimeoutException ex) {
+			throw (ex.getCause() instanceof RendezvousException failed) ? failed
+					: new IllegalStateException("rank 0: the rendezvous failed", ex);
+		}
+		finally {
+			if (!joined) {
+				server.control().close();
 			}
-			throw new IllegalStateException("rank 0: the rendezvous failed", ex.getCause());
-		}
-		catch (InterruptedException | TimeoutException ex) {
-			server.control().close();
-			if (ex instanceof InterruptedException interrupted) {
-				throw interrupted;
-			}
-			throw new IllegalStateException("rank 0: the rendezvous failed", ex);
-		}
-	}
-
-	private static void closeQuietly(@Nullable ServerSocketChannel listener) {
-		try {
-			if (listener != null) {
-				listener.close();
-			}
-		}
-		catch (IOException ex) {
-			// The failure that led here is reported instead.
 		}
 	}
 

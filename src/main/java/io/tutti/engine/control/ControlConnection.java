@@ -6,6 +6,7 @@ import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.ByteChannel;
 import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -26,6 +27,8 @@ public final class ControlConnection implements AutoCloseable {
 	/** Output to a peer ends when its backlog exceeds this size. */
 	private static final long MAX_BACKLOG_BYTES = 64L << 20;
 
+	private final int peer;
+
 	private final PeerSocket socket;
 
 	/** The byte stream: the socket, or TLS over it. */
@@ -43,20 +46,29 @@ public final class ControlConnection implements AutoCloseable {
 
 	private @Nullable SelectionKey key;
 
-	/** Takes ownership of a connection to an authenticated peer. */
-	public ControlConnection(PeerSocket socket) throws IOException {
+	/**
+	 * Takes ownership of a connection to an authenticated peer.
+	 * @param peer the rank at the other end
+	 */
+	public ControlConnection(int peer, PeerSocket socket) throws IOException {
+		this.peer = peer;
 		this.socket = socket;
 		this.bytes = socket.channel();
 		channel().setOption(StandardSocketOptions.TCP_NODELAY, true);
 	}
 
-	public SocketChannel channel() {
+	/** The rank at the other end. */
+	public int peer() {
+		return this.peer;
+	}
+
+	private SocketChannel channel() {
 		return this.socket.socket();
 	}
 
-	/** Sets the connection's registration with a selector. */
-	public void register(SelectionKey key) {
-		this.key = key;
+	/** Registers the connection with a selector, whose key has it as the attachment. */
+	void register(Selector selector) throws IOException {
+		this.key = channel().register(selector, SelectionKey.OP_READ, this);
 		flush();
 	}
 
@@ -73,7 +85,7 @@ public final class ControlConnection implements AutoCloseable {
 	 * that it has taken from its socket, since the selector does not report those again.
 	 * @return whether the peer may send more
 	 */
-	public boolean fill(ByteBuffer scratch) throws IOException {
+	boolean fill(ByteBuffer scratch) throws IOException {
 		int read;
 		do {
 			read = this.bytes.read(scratch.clear());
@@ -84,7 +96,7 @@ public final class ControlConnection implements AutoCloseable {
 	}
 
 	/** The next complete message, or {@code null}. */
-	public @Nullable ControlMessage next() throws MalformedFrameException {
+	@Nullable ControlMessage next() throws MalformedFrameException {
 		ByteBuffer frame = this.frames.next();
 		return (frame != null) ? MessageCodec.decode(frame) : null;
 	}
@@ -109,7 +121,7 @@ public final class ControlConnection implements AutoCloseable {
 	}
 
 	/** Writes as many pending bytes as the socket accepts. */
-	public void flush() {
+	void flush() {
 		try {
 			while (!this.outbound.isEmpty()) {
 				ByteBuffer frame = this.outbound.getFirst();

@@ -2,65 +2,113 @@ package io.tutti.engine.control;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.channels.SelectableChannel;
+import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.time.Duration;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 
+import io.tutti.engine.control.ControlMessage.Ping;
+import io.tutti.engine.control.ControlMessage.Pong;
+
 /**
- * The control thread of a process. It blocks only in its selector, which waits for
- * connections, tasks from other threads and timers.
+ * The control thread of a process, with its connections and their heartbeats. It blocks
+ * only in its selector, which waits for connections, tasks from other threads and timers.
  */
 public final class ControlLoop {
 
-	/** The work of the thread. */
+	/** Decides what messages, failures and timers mean. Called on the control thread. */
 	public interface Work {
 
-		/** The thread has woken up and has not read from any channel yet. */
-		void awake();
+		/** A peer has sent a message other than a heartbeat. */
+		void receive(ControlConnection from, ControlMessage message) throws MalformedFrameException;
 
-		/** A channel is ready. */
-		void ready(SelectionKey key);
+		/**
+		 * A connection has failed or ended, and is closed now.
+		 * @param ended whether the peer's side has ended in order, as its kernel does
+		 * when the process ends
+		 */
+		void disconnected(ControlConnection from, boolean ended, String detail);
 
-		/** All tasks and ready channels have been handled. */
-		void tick();
+		/** A peer has been silent for too long. Its connection is open. */
+		void silent(ControlConnection peer, String detail);
 
-		/** How long the thread may sleep, in nanoseconds. */
-		long nanosUntilDue();
+		/** Heartbeats have been sent. */
+		default void beat(long nowNanos) {
+		}
+
+		/** All tasks and received messages have been handled. */
+		default void tick() {
+		}
+
+		/** Nanoseconds until {@link #tick()} is due. */
+		default long nanosUntilDue() {
+			return Long.MAX_VALUE;
+		}
 
 		/** The thread ends, in order or by an error. Releases all resources. */
 		void ended();
 
 	}
 
+	/** Time for pending messages to reach the peers when this process leaves. */
+	private static final Duration LINGER = Duration.ofSeconds(2);
+
+	private static final int SCRATCH_BYTES = 64 << 10;
+
+	private final String name;
+
+	private final PeerTable peers;
+
+	private final ControlListener events;
+
+	private final Heartbeats heartbeats;
+
 	private final Selector selector;
 
 	private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
 
-	private final String name;
+	private final ByteBuffer scratch = ByteBuffer.allocateDirect(SCRATCH_BYTES);
 
-	private volatile boolean stopping;
+	private final Work work;
 
-	private volatile Thread thread;
+	private volatile Thread thread = Thread.currentThread();
 
-	public ControlLoop(String name) throws IOException {
+	private boolean stopping;
+
+	private long stopAtNanos;
+
+	/**
+	 * @param peers learns when each peer was last heard
+	 * @param events supplies the progress to send with heartbeats
+	 * @param silenceLimit silence after which a peer counts as lost
+	 */
+	public ControlLoop(String name, PeerTable peers, ControlListener events, Duration silenceLimit, Work work)
+			throws IOException {
 		this.name = name;
+		this.peers = peers;
+		this.events = events;
+		this.heartbeats = new Heartbeats(silenceLimit, System.nanoTime());
 		this.selector = Selector.open();
-		this.thread = Thread.currentThread();
+		this.work = work;
 	}
 
 	/** Starts the thread. */
-	public void start(Work work) {
-		this.thread = Thread.ofPlatform().name(this.name).daemon().unstarted(() -> run(work));
+	public void start() {
+		this.thread = Thread.ofPlatform().name(this.name).daemon().unstarted(this::run);
 		this.thread.start();
 	}
 
-	/** Registers a channel. Call before the start or on the control thread. */
-	public SelectionKey register(SelectableChannel channel, int interest, Object attachment) throws IOException {
-		return channel.register(this.selector, interest, attachment);
+	/**
+	 * Adds a connection and reads what TLS may already have taken from its socket. Call
+	 * before the start or on the control thread.
+	 */
+	public void add(ControlConnection connection) throws IOException {
+		connection.register(this.selector);
+		this.tasks.add(() -> read(connection));
 	}
 
 	/** Queues a task for the control thread. It never runs if the thread has ended. */
@@ -69,49 +117,72 @@ public final class ControlLoop {
 		this.selector.wakeup();
 	}
 
-	/** Makes the thread end after its current iteration. */
+	/** Ends the thread after its current iteration. Call on the control thread. */
 	public void stop() {
+		stopAfter(Duration.ZERO);
+	}
+
+	/**
+	 * Ends the thread when pending messages have had time to be sent, unless
+	 * {@link #stop()} ends it before. Call on the control thread.
+	 */
+	public void stopAfterLinger() {
+		stopAfter(LINGER);
+	}
+
+	private void stopAfter(Duration delay) {
+		long atNanos = System.nanoTime() + delay.toNanos();
+		if (!this.stopping || atNanos - this.stopAtNanos < 0) {
+			this.stopAtNanos = atNanos;
+		}
 		this.stopping = true;
-		this.selector.wakeup();
 	}
 
 	/** Waits for the thread to end, unless it is the caller. An interrupt stays set. */
-	public void join(Duration limit) {
+	public void join() {
 		if (Thread.currentThread() == this.thread) {
 			return;
 		}
 		try {
-			this.thread.join(limit);
+			this.thread.join(LINGER.plusSeconds(1));
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
 	}
 
-	private void run(Work work) {
+	/** Whether this process was stopped and resumed within the silence limit. */
+	public boolean pausedLately() {
+		return this.heartbeats.pausedLately(System.nanoTime());
+	}
+
+	private void run() {
 		try (Selector open = this.selector) {
-			while (!this.stopping) {
-				select(work.nanosUntilDue());
-				work.awake();
+			while (nanosUntilStop() > 0) {
+				select();
+				this.heartbeats.awake(System.nanoTime());
 				runTasks();
-				for (SelectionKey key : open.selectedKeys()) {
-					if (key.isValid()) {
-						work.ready(key);
-					}
-				}
+				open.selectedKeys().forEach(this::ready);
 				open.selectedKeys().clear();
-				work.tick();
+				this.work.tick();
+				beat();
 			}
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(this.name + ": the selector failed", ex);
 		}
 		finally {
-			work.ended();
+			this.work.ended();
 		}
 	}
 
-	private void select(long nanos) throws IOException {
+	private long nanosUntilStop() {
+		return this.stopping ? this.stopAtNanos - System.nanoTime() : Long.MAX_VALUE;
+	}
+
+	private void select() throws IOException {
+		long nanos = Math.min(Math.min(this.work.nanosUntilDue(), nanosUntilStop()),
+				this.heartbeats.nanosUntilBeat(System.nanoTime()));
 		if (nanos <= 0 || !this.tasks.isEmpty()) {
 			this.selector.selectNow();
 			return;
@@ -122,6 +193,74 @@ public final class ControlLoop {
 	private void runTasks() {
 		for (Runnable task = this.tasks.poll(); task != null; task = this.tasks.poll()) {
 			task.run();
+		}
+	}
+
+	private void ready(SelectionKey key) {
+		ControlConnection connection = (ControlConnection) key.attachment();
+		if (key.isValid() && key.isReadable()) {
+			read(connection);
+		}
+		if (key.isValid() && key.isWritable()) {
+			connection.flush();
+		}
+	}
+
+	private void read(ControlConnection connection) {
+		try {
+			boolean open = connection.fill(this.scratch);
+			this.peers.received(connection.peer());
+			for (var message = connection.next(); message != null; message = connection.next()) {
+				receive(connection, message);
+			}
+			if (!open) {
+				disconnected(connection, true, "its connection closed");
+			}
+		}
+		catch (IOException ex) {
+			String problem = (ex.getMessage() != null) ? ex.getMessage() : ex.getClass().getSimpleName();
+			disconnected(connection, false, "its connection failed: " + problem);
+		}
+		catch (MalformedFrameException ex) {
+			disconnected(connection, false, "it sent a malformed message: " + ex.getMessage());
+		}
+	}
+
+	private void disconnected(ControlConnection connection, boolean ended, String detail) {
+		connection.close();
+		this.work.disconnected(connection, ended, detail);
+	}
+
+	private void receive(ControlConnection from, ControlMessage message) throws MalformedFrameException {
+		switch (message) {
+			case Ping(long sent) -> from.send(new Pong(sent, this.events.progress()));
+			case Pong(long sent, List<RankProgress> progress) -> {
+				this.peers.roundTrip(from.peer(), System.nanoTime() - sent);
+				this.peers.progress(from.peer(), progress);
+			}
+			default -> this.work.receive(from, message);
+		}
+	}
+
+	private void beat() {
+		long now = System.nanoTime();
+		if (this.heartbeats.beat(now)) {
+			ByteBuffer ping = MessageCodec.encode(new Ping(now));
+			this.selector.keys().forEach((key) -> beat(key, ping, now));
+			this.work.beat(now);
+		}
+	}
+
+	private void beat(SelectionKey key, ByteBuffer ping, long now) {
+		ControlConnection connection = (ControlConnection) key.attachment();
+		if (!key.isValid() || !this.peers.isUp(connection.peer())) {
+			return;
+		}
+		if (this.heartbeats.silent(this.peers.lastReceivedNanos(connection.peer()), now)) {
+			this.work.silent(connection, this.heartbeats.describeSilence());
+		}
+		else {
+			connection.send(ping);
 		}
 	}
 

@@ -14,16 +14,13 @@ import io.tutti.engine.control.ControlMessage.LabelledRequest;
 import io.tutti.engine.control.ControlMessage.Leave;
 import io.tutti.engine.control.ControlMessage.LeftGroup;
 import io.tutti.engine.control.ControlMessage.Notice;
-import io.tutti.engine.control.ControlMessage.QueryCall;
 import io.tutti.engine.control.ControlMessage.QueryTrace;
 import io.tutti.engine.control.ControlMessage.QueryTraces;
 import io.tutti.engine.control.ControlMessage.Report;
 import io.tutti.engine.control.ControlMessage.Request;
 import io.tutti.engine.control.ControlMessage.RequestDrain;
-import io.tutti.engine.control.ControlMessage.RollCall;
 import io.tutti.engine.control.ControlMessage.RollCallReply;
 import io.tutti.engine.control.ControlMessage.TraceReply;
-import io.tutti.engine.control.ControlMessage.Verdict;
 import io.tutti.engine.spi.CallReport;
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * and queries. Independent of the transport. Not thread safe; the owner calls
  * {@link #tick()}.
  */
-public final class Coordinator implements FailureResolver.Listener, MismatchDetector.Listener {
+public final class Coordinator {
 
 	/** Sends rank 0's notices to the ranks, rank 0 included. */
 	public interface Downlink {
@@ -91,8 +88,9 @@ public final class Coordinator implements FailureResolver.Listener, MismatchDete
 		this.peers = peers;
 		this.departures = new DepartureTracker(peers, nanoClock,
 				(rank, collected) -> downlink.send(rank, new Departed(collected)));
-		this.resolver = new FailureResolver(peers, this.departures, verdictLimit, nanoClock, this);
-		this.mismatches = new MismatchDetector(peers.worldSize(), nanoClock, this);
+		this.resolver = new FailureResolver(peers, this.departures, verdictLimit, nanoClock, downlink);
+		this.mismatches = new MismatchDetector(peers, nanoClock, downlink, this.resolver::decided,
+				this.resolver::report);
 		this.labelled = labelled;
 	}
 
@@ -100,8 +98,8 @@ public final class Coordinator implements FailureResolver.Listener, MismatchDete
 	public void receive(int rank, Request request) {
 		switch (request) {
 			case Report(Failure failure) -> this.resolver.report(rank, failure);
-			case CallReported(CallReport report) -> compare(rank, report);
-			case CallsReported(List<CallReport> reports) -> compare(rank, reports);
+			case CallReported(CallReport report) -> this.mismatches.report(rank, report);
+			case CallsReported(List<CallReport> reports) -> this.mismatches.report(rank, reports);
 			case RollCallReply answer -> this.resolver.answer(rank, answer);
 			case LabelledRequest labelledRequest -> this.labelled.receive(rank, labelledRequest);
 			case LeftGroup(String group, List<Integer> members, long completed, var lastCall) ->
@@ -140,18 +138,6 @@ public final class Coordinator implements FailureResolver.Listener, MismatchDete
 				Math.min(this.resolver.nanosUntilDue(), this.mismatches.nanosUntilDue()));
 	}
 
-	private void compare(int rank, CallReport report) {
-		if (!this.resolver.decided(report.group())) {
-			this.mismatches.report(rank, report);
-		}
-	}
-
-	private void compare(int rank, List<CallReport> batch) {
-		if (!batch.isEmpty() && !this.resolver.decided(batch.getFirst().group())) {
-			this.mismatches.report(rank, batch);
-		}
-	}
-
 	private void askOthers(int requester, Notice question) {
 		for (int rank = 0; rank < this.peers.worldSize(); rank++) {
 			if (rank != requester && this.peers.isUp(rank)) {
@@ -171,7 +157,7 @@ public final class Coordinator implements FailureResolver.Listener, MismatchDete
 	 * Compares the last call first: a rank that waits in another one is not left alone.
 	 */
 	private void left(Departure departure, List<Integer> members, @Nullable CallReport lastCall) {
-		if (lastCall != null && !this.resolver.decided(departure.group())) {
+		if (lastCall != null) {
 			this.mismatches.left(departure.rank(), lastCall);
 		}
 		this.departures.left(departure, members);
@@ -196,34 +182,6 @@ public final class Coordinator implements FailureResolver.Listener, MismatchDete
 			this.draining = true;
 			this.downlink.broadcast(new Drain(reason));
 		}
-	}
-
-	@Override
-	public void rollCall(long id, String group) {
-		this.downlink.broadcast(new RollCall(id, group));
-	}
-
-	@Override
-	public void verdict(Failure verdict) {
-		this.mismatches.forget(verdict.group());
-		this.downlink.broadcast(new Verdict(verdict));
-	}
-
-	@Override
-	public void verdict(int rank, Failure verdict) {
-		this.downlink.send(rank, new Verdict(verdict));
-	}
-
-	@Override
-	public void ask(int rank, String group, long sequence) {
-		if (this.peers.isUp(rank)) {
-			this.downlink.send(rank, new QueryCall(group, sequence));
-		}
-	}
-
-	@Override
-	public void differ(int rank, Failure mismatch) {
-		this.resolver.report(rank, mismatch);
 	}
 
 }

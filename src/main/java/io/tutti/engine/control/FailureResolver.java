@@ -11,7 +11,9 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
 import io.tutti.Failure;
+import io.tutti.engine.control.ControlMessage.RollCall;
 import io.tutti.engine.control.ControlMessage.RollCallReply;
+import io.tutti.engine.control.ControlMessage.Verdict;
 import io.tutti.engine.failure.DepartedRanks;
 import org.jspecify.annotations.Nullable;
 
@@ -29,20 +31,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class FailureResolver {
 
-	/** Receives roll calls and verdicts to send. */
-	interface Listener {
-
-		/** Ask every rank that is up for the last call it entered. */
-		void rollCall(long id, String group);
-
-		/** Send the verdict to every rank. */
-		void verdict(Failure verdict);
-
-		/** Send the verdict of an earlier failure to a rank that reports late. */
-		void verdict(int rank, Failure verdict);
-
-	}
-
 	/** How long the root cause may take to arrive after a data connection closed. */
 	private static final Duration SUSPICION_LIMIT = Duration.ofMillis(500);
 
@@ -57,7 +45,7 @@ final class FailureResolver {
 
 	private final LongSupplier nanoClock;
 
-	private final Listener listener;
+	private final Coordinator.Downlink downlink;
 
 	/** The verdicts by group, the oldest first. */
 	private final Map<String, Failure> decided = new LinkedHashMap<>() {
@@ -80,12 +68,12 @@ final class FailureResolver {
 	private long rollCalls;
 
 	FailureResolver(PeerTable peers, DepartureTracker departures, Duration limit, LongSupplier nanoClock,
-			Listener listener) {
+			Coordinator.Downlink downlink) {
 		this.peers = peers;
 		this.departures = departures;
 		this.limitNanos = limit.toNanos();
 		this.nanoClock = nanoClock;
-		this.listener = listener;
+		this.downlink = downlink;
 	}
 
 	/** Whether the group has its verdict. */
@@ -97,7 +85,7 @@ final class FailureResolver {
 	void report(int reporter, Failure failure) {
 		Failure decision = decisionOn(failure);
 		if (decision != null) {
-			this.listener.verdict(reporter, decision);
+			this.downlink.send(reporter, new Verdict(decision));
 			return;
 		}
 		Inquiry inquiry = this.inquiries.get(failure.group());
@@ -137,7 +125,7 @@ final class FailureResolver {
 			RollCallState rollCall = new RollCallState(this.rollCalls++, reporter, failure, this.peers, now,
 					now + this.limitNanos);
 			this.inquiries.put(failure.group(), rollCall);
-			this.listener.rollCall(rollCall.id(), failure.group());
+			this.downlink.broadcast(new RollCall(rollCall.id(), failure.group()));
 		}
 		else if (isCertain(failure)) {
 			decide(conclusion(failure));
@@ -274,7 +262,7 @@ final class FailureResolver {
 			verdict.ranks().forEach((rank) -> this.blamed.putIfAbsent(rank, verdict));
 			suspectedOnly(this.blamed.keySet()).forEach((group) -> keep(group, verdict));
 		}
-		this.listener.verdict(verdict);
+		this.downlink.broadcast(new Verdict(verdict));
 	}
 
 	/** Ends the group's inquiry and keeps its first verdict. */

@@ -8,9 +8,12 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 
 import io.tutti.Failure;
+import io.tutti.engine.control.ControlMessage.QueryCall;
 import io.tutti.engine.spi.CallReport;
 
 /**
@@ -25,17 +28,6 @@ import io.tutti.engine.spi.CallReport;
  * that waiting ranks do not repeat; ranks that arrive later report the call again.
  */
 final class MismatchDetector {
-
-	/** Receives the queries and mismatches that result from reports. */
-	interface Listener {
-
-		/** Ask a rank which call it made. */
-		void ask(int rank, String group, long sequence);
-
-		/** The call of a rank differs from that of another rank. */
-		void differ(int rank, Failure mismatch);
-
-	}
 
 	/**
 	 * The delay from the first report until rank 0 asks the ranks that sent none. Ranks
@@ -55,11 +47,15 @@ final class MismatchDetector {
 	/** Maximum number of groups kept. */
 	static final int MAX_GROUPS = 256;
 
-	private final int worldSize;
+	private final PeerTable peers;
 
 	private final LongSupplier nanoClock;
 
-	private final Listener listener;
+	private final Coordinator.Downlink downlink;
+
+	private final Predicate<String> decided;
+
+	private final BiConsumer<Integer, Failure> mismatched;
 
 	/** In access order: the group reported last comes last. */
 	private final Map<String, Places> groups = new LinkedHashMap<>(16, 0.75f, true);
@@ -67,17 +63,27 @@ final class MismatchDetector {
 	/** Places for which no rank has been asked yet, the oldest first. */
 	private final Set<Place> unasked = new LinkedHashSet<>();
 
-	MismatchDetector(int worldSize, LongSupplier nanoClock, Listener listener) {
-		this.worldSize = worldSize;
+	/**
+	 * @param decided whether a group has its verdict, so that its calls need no
+	 * comparison
+	 * @param mismatched receives each rank whose call differs from that of another one
+	 */
+	MismatchDetector(PeerTable peers, LongSupplier nanoClock, Coordinator.Downlink downlink, Predicate<String> decided,
+			BiConsumer<Integer, Failure> mismatched) {
+		this.peers = peers;
 		this.nanoClock = nanoClock;
-		this.listener = listener;
+		this.downlink = downlink;
+		this.decided = decided;
+		this.mismatched = mismatched;
 	}
 
 	/** A rank reports a call in which it waits. */
 	void report(int rank, CallReport report) {
-		Place place = place(rank, report, placesOf(report.group()));
-		place.waitedIn = true;
-		compare(rank, report, place);
+		if (isCompared(report.group())) {
+			Place place = place(rank, report, placesOf(report.group()));
+			place.waitedIn = true;
+			compare(rank, report, place);
+		}
 	}
 
 	/**
@@ -87,9 +93,11 @@ final class MismatchDetector {
 	 */
 	void report(int rank, List<CallReport> batch) {
 		for (CallReport report : batch) {
-			Places places = placesOf(report.group());
-			places.limit = MAX_PLACES_OF_BATCHES;
-			compare(rank, report, place(rank, report, places));
+			if (isCompared(report.group())) {
+				Places places = placesOf(report.group());
+				places.limit = MAX_PLACES_OF_BATCHES;
+				compare(rank, report, place(rank, report, places));
+			}
 		}
 	}
 
@@ -98,11 +106,22 @@ final class MismatchDetector {
 	 * that: one that waits in another call reports it.
 	 */
 	void left(int rank, CallReport last) {
-		Place place = place(rank, last, placesOf(last.group()));
-		if (!place.waitedIn && place.rank == rank) {
-			this.unasked.remove(place);
+		if (isCompared(last.group())) {
+			Place place = place(rank, last, placesOf(last.group()));
+			if (!place.waitedIn && place.rank == rank) {
+				this.unasked.remove(place);
+			}
+			compare(rank, last, place);
 		}
-		compare(rank, last, place);
+	}
+
+	/** A group with a verdict needs no more comparison. */
+	private boolean isCompared(String group) {
+		if (this.decided.test(group)) {
+			forget(group);
+			return false;
+		}
+		return true;
 	}
 
 	private Places placesOf(String group) {
@@ -112,7 +131,7 @@ final class MismatchDetector {
 	private void compare(int rank, CallReport report, Place place) {
 		place.reporters.set(rank);
 		if (rank != place.rank && report.differsFrom(place.report)) {
-			this.listener.differ(rank, mismatch(place.rank, place.report, rank, report));
+			this.mismatched.accept(rank, mismatch(place.rank, place.report, rank, report));
 		}
 	}
 
@@ -153,7 +172,6 @@ final class MismatchDetector {
 		}
 	}
 
-	/** Drops a group that needs no more comparison. */
 	void forget(String group) {
 		Places places = this.groups.remove(group);
 		if (places != null) {
@@ -166,12 +184,17 @@ final class MismatchDetector {
 		while (!this.unasked.isEmpty() && nanosUntilDue() == 0) {
 			Place place = this.unasked.iterator().next();
 			this.unasked.remove(place);
-			if (!place.isToBeAsked()) {
-				continue;
+			if (isCompared(place.report.group()) && place.isToBeAsked()) {
+				ask(place);
 			}
-			for (int rank = place.reporters.nextClearBit(0); rank < this.worldSize; rank = place.reporters
-				.nextClearBit(rank + 1)) {
-				this.listener.ask(rank, place.report.group(), place.report.call().sequence());
+		}
+	}
+
+	private void ask(Place place) {
+		QueryCall query = new QueryCall(place.report.group(), place.report.call().sequence());
+		for (int rank = 0; rank < this.peers.worldSize(); rank++) {
+			if (!place.reporters.get(rank) && this.peers.isUp(rank)) {
+				this.downlink.send(rank, query);
 			}
 		}
 	}

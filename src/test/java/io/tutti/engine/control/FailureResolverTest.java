@@ -8,7 +8,10 @@ import java.util.Map;
 import io.tutti.Collective;
 import io.tutti.Failure;
 import io.tutti.Failure.Kind;
+import io.tutti.engine.control.ControlMessage.Notice;
+import io.tutti.engine.control.ControlMessage.RollCall;
 import io.tutti.engine.control.ControlMessage.RollCallReply;
+import io.tutti.engine.control.ControlMessage.Verdict;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -489,21 +492,20 @@ class FailureResolverTest {
 				Duration.ofSeconds(3), Duration.ofSeconds(3));
 	}
 
-	private final class Decisions implements FailureResolver.Listener {
+	private final class Decisions implements Coordinator.Downlink {
 
 		@Override
-		public void rollCall(long id, String group) {
-			FailureResolverTest.this.rollCalls.add(id);
+		public void broadcast(Notice notice) {
+			switch (notice) {
+				case RollCall(long id, String group) -> FailureResolverTest.this.rollCalls.add(id);
+				case Verdict(Failure verdict) -> FailureResolverTest.this.verdicts.add(verdict);
+				default -> throw new AssertionError(notice);
+			}
 		}
 
 		@Override
-		public void verdict(Failure verdict) {
-			FailureResolverTest.this.verdicts.add(verdict);
-		}
-
-		@Override
-		public void verdict(int rank, Failure verdict) {
-			FailureResolverTest.this.late.add(Map.entry(rank, verdict));
+		public void send(int rank, Notice notice) {
+			FailureResolverTest.this.late.add(Map.entry(rank, ((Verdict) notice).failure()));
 		}
 
 	}

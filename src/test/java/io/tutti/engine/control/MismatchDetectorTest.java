@@ -2,7 +2,9 @@ package io.tutti.engine.control;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
@@ -10,6 +12,8 @@ import io.tutti.Collective;
 import io.tutti.DataType;
 import io.tutti.Failure;
 import io.tutti.ReduceOp;
+import io.tutti.engine.control.ControlMessage.Notice;
+import io.tutti.engine.control.ControlMessage.QueryCall;
 import io.tutti.engine.spi.CallReport;
 import io.tutti.engine.spi.CallSignature;
 import io.tutti.engine.spi.MemoryKind;
@@ -29,18 +33,21 @@ class MismatchDetectorTest {
 
 	private final List<Failure> mismatches = new ArrayList<>();
 
-	private final MismatchDetector detector = new MismatchDetector(WORLD_SIZE, this.clock::get,
-			new MismatchDetector.Listener() {
+	private final Set<String> decided = new HashSet<>();
+
+	private final MismatchDetector detector = new MismatchDetector(new PeerTable(WORLD_SIZE, this.clock::get),
+			this.clock::get, new Coordinator.Downlink() {
 				@Override
-				public void ask(int rank, String group, long sequence) {
-					MismatchDetectorTest.this.asked.add(rank + " " + group + " " + sequence);
+				public void send(int rank, Notice notice) {
+					QueryCall query = (QueryCall) notice;
+					MismatchDetectorTest.this.asked.add(rank + " " + query.group() + " " + query.sequence());
 				}
 
 				@Override
-				public void differ(int rank, Failure mismatch) {
-					MismatchDetectorTest.this.mismatches.add(mismatch);
+				public void broadcast(Notice notice) {
+					throw new AssertionError(notice);
 				}
-			});
+			}, this.decided::contains, (rank, mismatch) -> this.mismatches.add(mismatch));
 
 	private static CallReport report(String group, long sequence, Collective collective, long millis) {
 		return new CallReport(group, new CallSignature(sequence, collective, 5, 0, DataType.INT32, ReduceOp.SUM, 0),
@@ -126,10 +133,10 @@ class MismatchDetectorTest {
 	}
 
 	@Test
-	void noRankIsAskedAboutAForgottenGroup() {
+	void noRankIsAskedAboutAGroupThatHasItsVerdict() {
 		this.detector.report(2, report("world", 3, Collective.GATHER, 100));
 		this.detector.report(2, report("side", 1, Collective.GATHER, 100));
-		this.detector.forget("world");
+		this.decided.add("world");
 		pass(Duration.ofSeconds(1));
 		assertThat(this.asked).containsExactly("0 side 1", "1 side 1", "3 side 1");
 		assertThat(this.detector.places()).isEqualTo(1);
