@@ -108,11 +108,6 @@ public final class ConnectionAcceptor implements AutoCloseable {
 		return this.limiter.remove(socket.socket());
 	}
 
-	/** Closes connections that have not authenticated within the time limit. */
-	void closeExpired() {
-		this.limiter.closeOlderThan(this.handshakeLimit);
-	}
-
 	/**
 	 * Refuses a client and closes the connection. Blocks until the client has read the
 	 * reason, for a limited time.
@@ -154,7 +149,7 @@ public final class ConnectionAcceptor implements AutoCloseable {
 	private <H extends ClientHello> void secure(SocketChannel channel, @Nullable Tls tls, Handshake<H> handshake,
 			Port<H> port) {
 		HandshakeDeadline deadline = HandshakeDeadline.within(this.handshakeLimit);
-		PeerSocket socket = PeerSocket.plain(channel);
+		PeerSocket socket = new PeerSocket(channel);
 		try {
 			socket = PeerSocket.accept(channel, tls, deadline,
 					(problem) -> MessageCodec.encode(refusal(TlsException.Reason.UNTRUSTED, problem).message()));

@@ -254,7 +254,6 @@ final class ControlServer
 
 	@Override
 	public void beat(long nowNanos) {
-		this.acceptor.closeExpired();
 		switch (this.phase) {
 			case GATHERING -> this.statusBroadcast.sendMissingRanks(this.rankTable, this.failure.point());
 			case FORMED -> this.statusBroadcast.sendPeerUpdate(this.peers, nowNanos);

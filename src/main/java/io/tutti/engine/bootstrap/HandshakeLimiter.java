@@ -101,18 +101,6 @@ final class HandshakeLimiter {
 		return victim;
 	}
 
-	/** Closes the connections that are older than this. */
-	synchronized void closeOlderThan(Duration age) {
-		long now = System.nanoTime();
-		this.pending.entrySet().removeIf((entry) -> {
-			boolean expired = now - entry.getValue().sinceNanos() >= age.toNanos();
-			if (expired) {
-				close(entry.getKey());
-			}
-			return expired;
-		});
-	}
-
 	/** Closes all connections, and those that are added from now on. */
 	synchronized void close() {
 		this.closed = true;
@@ -132,7 +120,7 @@ final class HandshakeLimiter {
 	}
 
 	private static void close(SocketChannel channel) {
-		PeerSocket.plain(channel).close();
+		new PeerSocket(channel).close();
 	}
 
 }

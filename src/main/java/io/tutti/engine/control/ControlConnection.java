@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
-import java.nio.channels.ByteChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
@@ -12,7 +11,6 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 import io.tutti.engine.tls.PeerSocket;
-import io.tutti.engine.tls.TlsChannel;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,9 +28,6 @@ public final class ControlConnection implements AutoCloseable {
 	private final int peer;
 
 	private final PeerSocket socket;
-
-	/** The byte stream: the socket, or TLS over it. */
-	private final ByteChannel bytes;
 
 	private final FrameAssembler frames = new FrameAssembler();
 
@@ -53,7 +48,6 @@ public final class ControlConnection implements AutoCloseable {
 	public ControlConnection(int peer, PeerSocket socket) throws IOException {
 		this.peer = peer;
 		this.socket = socket;
-		this.bytes = socket.channel();
 		channel().setOption(StandardSocketOptions.TCP_NODELAY, true);
 	}
 
@@ -88,10 +82,10 @@ public final class ControlConnection implements AutoCloseable {
 	boolean fill(ByteBuffer scratch) throws IOException {
 		int read;
 		do {
-			read = this.bytes.read(scratch.clear());
+			read = this.socket.read(scratch.clear());
 			this.frames.append(scratch.flip());
 		}
-		while (read == scratch.capacity() && this.bytes instanceof TlsChannel tls && tls.hasBufferedInput());
+		while (read == scratch.capacity() && this.socket.hasBufferedInput());
 		return read >= 0;
 	}
 
@@ -125,7 +119,7 @@ public final class ControlConnection implements AutoCloseable {
 		try {
 			while (!this.outbound.isEmpty()) {
 				ByteBuffer frame = this.outbound.getFirst();
-				this.backlogBytes -= this.bytes.write(frame);
+				this.backlogBytes -= this.socket.write(frame);
 				if (frame.hasRemaining()) {
 					break;
 				}

@@ -1,12 +1,10 @@
 package io.tutti.engine.control;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLongArray;
-import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -21,41 +19,40 @@ public final class PeerTable {
 	private record Progress(List<RankProgress> byGroup, long atNanos) {
 	}
 
+	private static final class Peer {
+
+		private volatile PeerStatus.State state = PeerStatus.State.UP;
+
+		/** The clock reading when data was last received; 0 for never. */
+		private volatile long receivedNanos;
+
+		private volatile long roundTripMicros = UNKNOWN;
+
+		/** The progress in its last heartbeat. */
+		private volatile @Nullable Progress progress;
+
+	}
+
 	private final LongSupplier nanoClock;
 
-	private final AtomicReferenceArray<PeerStatus.State> states;
-
-	/** The clock reading when data of a rank was last received; 0 for never. */
-	private final AtomicLongArray receivedNanos;
-
-	private final AtomicLongArray roundTripMicros;
-
-	/** By rank, the progress in its last heartbeat. */
-	private final AtomicReferenceArray<@Nullable Progress> progress;
+	private final List<Peer> peers;
 
 	private volatile List<PeerAddress> roster = List.of();
 
 	public PeerTable(int worldSize, LongSupplier nanoClock) {
 		this.nanoClock = nanoClock;
-		this.states = new AtomicReferenceArray<>(worldSize);
-		this.receivedNanos = new AtomicLongArray(worldSize);
-		this.roundTripMicros = new AtomicLongArray(worldSize);
-		this.progress = new AtomicReferenceArray<>(worldSize);
-		for (int rank = 0; rank < worldSize; rank++) {
-			this.states.set(rank, PeerStatus.State.UP);
-			this.roundTripMicros.set(rank, UNKNOWN);
-		}
+		this.peers = Stream.generate(Peer::new).limit(worldSize).toList();
 	}
 
 	/** Checks that a received roster has one entry per rank, in rank order. */
 	public void requireWhole(List<PeerAddress> addresses) throws MalformedFrameException {
-		boolean inPlace = addresses.size() == this.states.length();
+		boolean inPlace = addresses.size() == worldSize();
 		for (int rank = 0; inPlace && rank < addresses.size(); rank++) {
 			inPlace = addresses.get(rank).rank() == rank;
 		}
 		if (!inPlace) {
 			throw new MalformedFrameException(
-					"a roster must have one entry for each of " + this.states.length() + " ranks, in rank order");
+					"a roster must have one entry for each of " + worldSize() + " ranks, in rank order");
 		}
 	}
 
@@ -65,26 +62,26 @@ public final class PeerTable {
 	}
 
 	public void received(int rank) {
-		this.receivedNanos.set(rank, this.nanoClock.getAsLong());
+		this.peers.get(rank).receivedNanos = this.nanoClock.getAsLong();
 	}
 
 	/** The clock reading when data of the rank was last received. */
 	public long lastReceivedNanos(int rank) {
-		return this.receivedNanos.get(rank);
+		return this.peers.get(rank).receivedNanos;
 	}
 
 	public void roundTrip(int rank, long nanos) {
-		this.roundTripMicros.set(rank, TimeUnit.NANOSECONDS.toMicros(Math.max(0, nanos)));
+		this.peers.get(rank).roundTripMicros = TimeUnit.NANOSECONDS.toMicros(Math.max(0, nanos));
 	}
 
 	/** A rank has sent a heartbeat with its progress. */
 	public void progress(int rank, List<RankProgress> byGroup) {
-		this.progress.set(rank, new Progress(byGroup, this.nanoClock.getAsLong()));
+		this.peers.get(rank).progress = new Progress(byGroup, this.nanoClock.getAsLong());
 	}
 
 	/** A rank's last known call in a group and its age, for an error message. */
 	String lastProgress(int rank, String group) {
-		Progress last = this.progress.get(rank);
+		Progress last = this.peers.get(rank).progress;
 		if (last == null) {
 			return "it has sent no heartbeat since rendezvous";
 		}
@@ -98,21 +95,21 @@ public final class PeerTable {
 	}
 
 	public int worldSize() {
-		return this.states.length();
+		return this.peers.size();
 	}
 
 	/** Whether the number is a rank of this world. */
 	boolean holds(int rank) {
-		return rank >= 0 && rank < this.states.length();
+		return rank >= 0 && rank < this.peers.size();
 	}
 
 	/** Whether the number is a rank of this world that has not left and is not lost. */
 	public boolean isUp(int rank) {
-		return holds(rank) && this.states.get(rank) == PeerStatus.State.UP;
+		return holds(rank) && state(rank) == PeerStatus.State.UP;
 	}
 
 	PeerStatus.State state(int rank) {
-		return this.states.get(rank);
+		return this.peers.get(rank).state;
 	}
 
 	/**
@@ -120,31 +117,34 @@ public final class PeerTable {
 	 * @return whether it was up until now
 	 */
 	boolean gone(int rank, PeerStatus.State how) {
-		return this.states.compareAndSet(rank, PeerStatus.State.UP, how);
+		boolean wasUp = isUp(rank);
+		if (wasUp) {
+			this.peers.get(rank).state = how;
+		}
+		return wasUp;
 	}
 
 	/** Applies rank 0's update for the ranks that this rank has no connection to. */
 	void take(List<PeerLiveness> peerUpdate, int self) {
 		long now = this.nanoClock.getAsLong();
-		for (int rank = 1; rank < Math.min(peerUpdate.size(), this.states.length()); rank++) {
+		for (int rank = 1; rank < Math.min(peerUpdate.size(), this.peers.size()); rank++) {
 			if (rank != self) {
-				PeerLiveness peer = peerUpdate.get(rank);
-				this.states.set(rank, peer.state());
-				this.roundTripMicros.set(rank, peer.roundTripMicros());
-				this.receivedNanos.set(rank,
-						(peer.lastSeenMillis() < 0) ? 0 : now - TimeUnit.MILLISECONDS.toNanos(peer.lastSeenMillis()));
+				PeerLiveness update = peerUpdate.get(rank);
+				Peer peer = this.peers.get(rank);
+				peer.state = update.state();
+				peer.roundTripMicros = update.roundTripMicros();
+				peer.receivedNanos = (update.lastSeenMillis() < 0) ? 0
+						: now - TimeUnit.MILLISECONDS.toNanos(update.lastSeenMillis());
 			}
 		}
 	}
 
 	/** The update that rank 0 sends to the other ranks. */
 	public List<PeerLiveness> peerUpdate() {
-		List<PeerLiveness> result = new ArrayList<>(this.states.length());
-		for (int rank = 0; rank < this.states.length(); rank++) {
-			result.add(new PeerLiveness(this.states.get(rank), saturated(lastSeenMillis(rank)),
-					saturated(this.roundTripMicros.get(rank))));
-		}
-		return result;
+		return this.peers.stream()
+			.map((peer) -> new PeerLiveness(peer.state, saturated(lastSeenMillis(peer)),
+					saturated(peer.roundTripMicros)))
+			.toList();
 	}
 
 	/** The status of the other ranks, by rank. */
@@ -159,13 +159,13 @@ public final class PeerTable {
 	}
 
 	private PeerStatus status(PeerAddress address) {
-		int rank = address.rank();
-		return new PeerStatus(rank, address.host(), address.port(), lastSeenMillis(rank),
-				this.roundTripMicros.get(rank), this.states.get(rank));
+		Peer peer = this.peers.get(address.rank());
+		return new PeerStatus(address.rank(), address.host(), address.port(), lastSeenMillis(peer),
+				peer.roundTripMicros, peer.state);
 	}
 
-	private long lastSeenMillis(int rank) {
-		long at = this.receivedNanos.get(rank);
+	private long lastSeenMillis(Peer peer) {
+		long at = peer.receivedNanos;
 		return (at == 0) ? UNKNOWN : TimeUnit.NANOSECONDS.toMillis(Math.max(0, this.nanoClock.getAsLong() - at));
 	}
 

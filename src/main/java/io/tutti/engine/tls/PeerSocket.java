@@ -17,22 +17,15 @@ import org.jspecify.annotations.Nullable;
  * A connection to a peer, plain TCP or TLS over it, which does not block. A handshake
  * waits for it with {@link SocketWait}.
  */
-public final class PeerSocket implements ByteChannel {
+public sealed class PeerSocket implements ByteChannel permits TlsChannel {
 
 	private static final int DISCARD_BYTES = 16 * 1024;
 
 	private final SocketChannel socket;
 
-	private final @Nullable TlsChannel tls;
-
-	private PeerSocket(SocketChannel socket, @Nullable TlsChannel tls) {
-		this.socket = socket;
-		this.tls = tls;
-	}
-
 	/** Plain TCP over a connected socket. */
-	public static PeerSocket plain(SocketChannel socket) {
-		return new PeerSocket(socket, null);
+	public PeerSocket(SocketChannel socket) {
+		this.socket = socket;
 	}
 
 	/**
@@ -46,7 +39,7 @@ public final class PeerSocket implements ByteChannel {
 		SocketChannel socket = SocketChannel.open();
 		try {
 			establish(socket, address, deadline);
-			return new PeerSocket(socket, (tls != null) ? tls.connect(socket, deadline) : null);
+			return (tls != null) ? tls.connect(socket, deadline) : new PeerSocket(socket);
 		}
 		catch (IOException | RuntimeException ex) {
 			socket.close();
@@ -64,7 +57,7 @@ public final class PeerSocket implements ByteChannel {
 	public static PeerSocket accept(SocketChannel socket, @Nullable Tls tls, HandshakeDeadline deadline,
 			Function<String, ByteBuffer> refusal) throws IOException {
 		socket.configureBlocking(false);
-		return new PeerSocket(socket, (tls != null) ? tls.accept(socket, deadline, refusal) : null);
+		return (tls != null) ? tls.accept(socket, deadline, refusal) : new PeerSocket(socket);
 	}
 
 	private static void establish(SocketChannel socket, InetSocketAddress address, HandshakeDeadline deadline)
@@ -90,50 +83,51 @@ public final class PeerSocket implements ByteChannel {
 	}
 
 	/** The socket. */
-	public SocketChannel socket() {
+	public final SocketChannel socket() {
 		return this.socket;
 	}
 
-	/** TLS over the socket, {@code null} for plain TCP. */
-	public @Nullable TlsChannel tls() {
-		return this.tls;
-	}
-
-	/** The socket, or TLS over it. */
+	/** The bytes: the socket, or TLS over it. */
 	public ByteChannel channel() {
-		return (this.tls != null) ? this.tls : this.socket;
+		return this.socket;
 	}
 
 	@Override
 	public int read(ByteBuffer target) throws IOException {
-		return channel().read(target);
+		return this.socket.read(target);
 	}
 
 	@Override
 	public int write(ByteBuffer source) throws IOException {
-		return channel().write(source);
+		return this.socket.write(source);
+	}
+
+	/** Whether bytes may be left to read although nothing more arrives. */
+	public boolean hasBufferedInput() {
+		return false;
+	}
+
+	/** Makes room for several records of TLS at once, in either direction. */
+	public void enlargeBuffers() {
 	}
 
 	/**
 	 * Ends the output: the peer reads what was written, then the end.
-	 * @return {@code false} if TLS must be asked again once the socket is writable
+	 * @return {@code false} if it must be called again once the socket is writable
 	 */
 	public boolean shutdownOutput() throws IOException {
-		if (this.tls != null) {
-			return this.tls.shutdownOutput();
-		}
 		this.socket.shutdownOutput();
 		return true;
 	}
 
 	@Override
-	public boolean isOpen() {
+	public final boolean isOpen() {
 		return this.socket.isOpen();
 	}
 
-	/** Closes at once. */
+	/** Closes at once, without a TLS close. */
 	@Override
-	public void close() {
+	public final void close() {
 		try {
 			this.socket.close();
 		}
@@ -148,7 +142,7 @@ public final class PeerSocket implements ByteChannel {
 	 * resets a connection that is closed with unread input, and a reset drops output that
 	 * is still queued. Waits for the peer.
 	 */
-	public void closeAfterPeer(Duration limit) {
+	public final void closeAfterPeer(Duration limit) {
 		HandshakeDeadline deadline = HandshakeDeadline.within(limit);
 		SocketWait wait = new SocketWait(deadline);
 		ByteBuffer discarded = ByteBuffer.allocate(DISCARD_BYTES);

@@ -37,8 +37,6 @@ public final class Tls {
 	/** Maximum number of names in a message. */
 	private static final int MAX_NAMES = 8;
 
-	private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
-
 	private final Supplier<SSLContext> contexts;
 
 	private final List<String> ciphers;
@@ -92,17 +90,10 @@ public final class Tls {
 	 * @param channel a connected channel that does not block; the caller closes it in
 	 * every case
 	 * @param deadline checked while the peer does not answer
-	 * @return the channel to an authenticated peer
-	 * @throws TlsException if the peer does not use TLS or is not trusted
-	 */
-	public TlsChannel accept(SocketChannel channel, HandshakeDeadline deadline) throws IOException {
-		return accept(channel, deadline, (problem) -> NOTHING);
-	}
-
-	/**
-	 * The accepting side.
 	 * @param refusal the message for a client whose certificate is trusted but carries a
 	 * wrong name, from the reason
+	 * @return the channel to an authenticated peer
+	 * @throws TlsException if the peer does not use TLS or is not trusted
 	 */
 	public TlsChannel accept(SocketChannel channel, HandshakeDeadline deadline, Function<String, ByteBuffer> refusal)
 			throws IOException {

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * bytes that it has not accepted must be offered again before any others: they may be
  * encrypted already. After the first failure nothing is read or written.
  */
-public final class TlsChannel implements ByteChannel {
+public final class TlsChannel extends PeerSocket {
 
 	/**
 	 * Records per system call once the buffers are enlarged. With 8 an all-reduce of 64
@@ -31,8 +31,6 @@ public final class TlsChannel implements ByteChannel {
 	private static final int BUFFERED_RECORDS = 8;
 
 	private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
-
-	private final SocketChannel channel;
 
 	private final SSLEngine engine;
 
@@ -56,8 +54,8 @@ public final class TlsChannel implements ByteChannel {
 
 	private @Nullable IOException failure;
 
-	TlsChannel(SocketChannel channel, SSLEngine engine) {
-		this.channel = channel;
+	TlsChannel(SocketChannel socket, SSLEngine engine) {
+		super(socket);
 		this.engine = engine;
 		this.recordBytes = engine.getSession().getPacketBufferSize();
 		this.in = ByteBuffer.allocate(this.recordBytes).limit(0);
@@ -70,7 +68,7 @@ public final class TlsChannel implements ByteChannel {
 	 * @param deadline checked while the peer does not answer
 	 */
 	void handshake(HandshakeDeadline deadline) throws IOException {
-		this.channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+		socket().setOption(StandardSocketOptions.TCP_NODELAY, true);
 		try {
 			this.engine.beginHandshake();
 			boolean more = true;
@@ -155,13 +153,13 @@ public final class TlsChannel implements ByteChannel {
 		return result.getStatus();
 	}
 
-	/** Enlarges the buffers to several records in either direction. */
+	@Override
 	public void enlargeBuffers() {
 		this.in = ByteBuffer.allocate(BUFFERED_RECORDS * this.recordBytes).put(this.in).flip();
 		this.out = ByteBuffer.allocate(BUFFERED_RECORDS * this.recordBytes).put(this.out).flip();
 	}
 
-	/** Whether bytes may be left to read although nothing more arrives. */
+	@Override
 	public boolean hasBufferedInput() {
 		return this.plain.hasRemaining() || this.in.hasRemaining();
 	}
@@ -171,9 +169,9 @@ public final class TlsChannel implements ByteChannel {
 		return this.engine.getSession();
 	}
 
-	/** The socket. */
-	public SocketChannel socket() {
-		return this.channel;
+	@Override
+	public ByteChannel channel() {
+		return this;
 	}
 
 	/**
@@ -259,7 +257,7 @@ public final class TlsChannel implements ByteChannel {
 	private int receive() throws IOException {
 		this.in.compact();
 		try {
-			return this.channel.read(this.in);
+			return socket().read(this.in);
 		}
 		finally {
 			this.in.flip();
@@ -327,7 +325,7 @@ public final class TlsChannel implements ByteChannel {
 	/** Sends encrypted bytes that are left; returns whether all are sent. */
 	private boolean send() throws IOException {
 		while (this.out.hasRemaining()) {
-			if (this.channel.write(this.out) == 0) {
+			if (socket().write(this.out) == 0) {
 				return false;
 			}
 		}
@@ -338,6 +336,7 @@ public final class TlsChannel implements ByteChannel {
 	 * Sends the TLS close and ends the output.
 	 * @return {@code false} if it must be called again once the socket is writable
 	 */
+	@Override
 	public boolean shutdownOutput() throws IOException {
 		requireIntact();
 		try {
@@ -352,7 +351,7 @@ public final class TlsChannel implements ByteChannel {
 			if (!send()) {
 				return false;
 			}
-			this.channel.shutdownOutput();
+			socket().shutdownOutput();
 			return true;
 		}
 		catch (IOException ex) {
@@ -371,17 +370,6 @@ public final class TlsChannel implements ByteChannel {
 		IOException cause = (ex instanceof SSLException ssl) ? TlsException.of(ssl) : ex;
 		this.failure = cause;
 		return cause;
-	}
-
-	@Override
-	public boolean isOpen() {
-		return this.channel.isOpen();
-	}
-
-	/** Closes the socket without a TLS close. */
-	@Override
-	public void close() throws IOException {
-		this.channel.close();
 	}
 
 }

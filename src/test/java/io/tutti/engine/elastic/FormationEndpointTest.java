@@ -153,7 +153,7 @@ class FormationEndpointTest {
 		ByteBuffer frame = FormationMessage.encode(messages().getLast());
 		try (ServerSocketChannel server = ServerSocketChannel.open().bind(new InetSocketAddress("127.0.0.1", 0));
 				SocketChannel slow = SocketChannel.open(server.getLocalAddress());
-				FormationLink link = new FormationLink(PeerSocket.plain(server.accept()))) {
+				FormationLink link = new FormationLink(new PeerSocket(server.accept()))) {
 			Thread.ofVirtual().start(new FutureTask<>(() -> {
 				while (frame.remaining() > 1) {
 					slow.write(frame.slice(frame.position(), 1));

@@ -191,7 +191,8 @@ class TlsChannelTest {
 		try (Socket plain = new Socket(InetAddress.getLoopbackAddress(), this.listener.socket().getLocalPort());
 				SocketChannel channel = accept()) {
 			plain.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
-			assertThatThrownBy(() -> GOOD.accept(channel, deadline())).isInstanceOf(TlsException.class)
+			assertThatThrownBy(() -> GOOD.accept(channel, deadline(), (problem) -> ByteBuffer.allocate(0)))
+				.isInstanceOf(TlsException.class)
 				.extracting((ex) -> ((TlsException) ex).reason())
 				.isEqualTo(Reason.NOT_TLS);
 		}

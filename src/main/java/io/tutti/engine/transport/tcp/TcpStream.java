@@ -9,7 +9,6 @@ import java.nio.channels.SocketChannel;
 import java.time.Duration;
 
 import io.tutti.engine.tls.PeerSocket;
-import io.tutti.engine.tls.TlsChannel;
 import io.tutti.engine.transport.ByteStream;
 import org.jspecify.annotations.Nullable;
 
@@ -49,9 +48,7 @@ final class TcpStream implements ByteStream {
 
 	/** Adds the connection, which no longer blocks, to a selector. */
 	void register(Selector selector) throws IOException {
-		if (this.channel instanceof TlsChannel tls) {
-			tls.enlargeBuffers();
-		}
+		this.socket.enlargeBuffers();
 		this.key = socket().register(selector, 0);
 	}
 

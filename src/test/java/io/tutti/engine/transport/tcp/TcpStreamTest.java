@@ -48,7 +48,7 @@ class TcpStreamTest {
 			this.peer = server.accept().socket();
 		}
 		this.socket.configureBlocking(false);
-		this.stream = new TcpStream(PeerSocket.plain(this.socket));
+		this.stream = new TcpStream(new PeerSocket(this.socket));
 	}
 
 	@AfterEach
