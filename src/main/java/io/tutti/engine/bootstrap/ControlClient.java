@@ -2,11 +2,11 @@ package io.tutti.engine.bootstrap;
 
 import java.io.EOFException;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.tutti.engine.control.ControlConnection;
-import io.tutti.engine.control.ControlListener;
 import io.tutti.engine.control.ControlLoop;
 import io.tutti.engine.control.ControlMessage;
 import io.tutti.engine.control.ControlMessage.Awaiting;
@@ -20,7 +20,6 @@ import io.tutti.engine.control.ControlMessage.Roster;
 import io.tutti.engine.control.MalformedFrameException;
 import io.tutti.engine.control.PeerTable;
 import io.tutti.engine.control.RankControl;
-import io.tutti.engine.control.RendezvousSettings;
 import io.tutti.engine.control.labelled.LabelledWaits;
 import org.jspecify.annotations.Nullable;
 
@@ -43,8 +42,6 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 
 	}
 
-	private final ControlConnection connection;
-
 	private final ControlLoop loop;
 
 	/** The address at which this rank reached rank 0. */
@@ -65,24 +62,24 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 
 	private Phase phase = Phase.WAITING;
 
-	ControlClient(ControlConnection connection, int rank, int worldSize, RendezvousSettings settings,
-			ControlListener events) throws IOException {
-		this.connection = connection;
+	ControlClient(ControlConnection connection, JoinRequest request) throws IOException {
+		int rank = request.assignment().rank();
+		int worldSize = request.assignment().worldSize();
+		Duration heartbeat = request.settings().heartbeat();
 		this.rankZeroHost = RendezvousAddress.text(connection.remote().getAddress());
 		this.peers = new PeerTable(worldSize, System::nanoTime);
 		this.peers.received(0);
-		this.control = new RankControl(rank, events, this.peers, this,
-				new LabelledWaits(rank, worldSize, this, settings.heartbeat()));
-		this.loop = new ControlLoop("tutti-r" + rank + "-control", this.peers, this.control.events(),
-				settings.heartbeat(), this);
+		this.control = new RankControl(rank, request.events(), this.peers, this,
+				new LabelledWaits(rank, worldSize, this, heartbeat));
+		this.loop = new ControlLoop("tutti-r" + rank + "-control", this.peers, request.events(), heartbeat, this);
+		this.loop.add(connection);
 	}
 
 	/**
 	 * Starts to wait for the other ranks.
 	 * @return the roster; an {@link IOException} if the connection was lost before
 	 */
-	CompletableFuture<Roster> start() throws IOException {
-		this.loop.add(this.connection);
+	CompletableFuture<Roster> start() {
 		this.loop.start();
 		return this.roster;
 	}
@@ -105,7 +102,7 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 	// The control thread
 
 	@Override
-	public void receive(ControlConnection rankZero, ControlMessage message) throws MalformedFrameException {
+	public void receive(int rankZero, ControlMessage message) throws MalformedFrameException {
 		switch (message) {
 			case Awaiting news -> receive(news);
 			case Roster complete -> receive(complete);
@@ -135,47 +132,38 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 
 	private void rankZeroLeft(RankZeroLeft left) {
 		this.control.receive(left);
-		this.connection.close();
-		switch (this.phase) {
-			case WAITING -> {
-				this.control.events().withdrew(0);
-				this.loop.stop();
-			}
-			case FORMED, ALONE -> this.phase = Phase.ALONE;
-			case LEAVING -> this.loop.stop();
+		if (this.phase == Phase.WAITING) {
+			this.control.events().withdrew(0);
+			this.loop.stop();
+		}
+		else if (this.phase == Phase.FORMED) {
+			this.phase = Phase.ALONE;
 		}
 	}
 
 	@Override
-	public void disconnected(ControlConnection rankZero, boolean ended, String detail) {
-		switch (this.phase) {
-			case WAITING -> {
-				this.loop.stop();
-				this.roster.completeExceptionally(new EOFException("lost rank 0 during rendezvous: " + detail));
+	public void disconnected(int rankZero, boolean ended, String detail) {
+		if (this.phase == Phase.WAITING) {
+			this.loop.stop();
+			this.roster.completeExceptionally(new EOFException("lost rank 0 during rendezvous: " + detail));
+		}
+		else if (this.phase == Phase.FORMED) {
+			if (ended) {
+				this.control.events().ended(0);
 			}
-			case FORMED -> {
-				if (ended) {
-					this.control.events().ended(0);
-				}
-				this.phase = Phase.ALONE;
-				this.control.rankZeroLost(detail);
-			}
-			case ALONE -> {
-			}
-			case LEAVING -> this.loop.stop();
+			this.phase = Phase.ALONE;
+			this.control.rankZeroLost(detail);
 		}
 	}
 
 	@Override
-	public void silent(ControlConnection rankZero, String detail) {
-		rankZero.send(new Leave(detail));
-		rankZero.close();
-		disconnected(rankZero, false, detail);
+	public void silent(int rankZero, String detail) {
+		this.loop.send(0, new Leave(detail));
+		this.loop.drop(0, detail);
 	}
 
 	@Override
 	public void ended() {
-		this.connection.close();
 		this.roster.completeExceptionally(new EOFException("the control thread ended"));
 		if (this.phase == Phase.FORMED) {
 			this.control.rankZeroLost("this rank's control thread ended");
@@ -188,7 +176,7 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 	public void send(Request request) {
 		this.loop.execute(() -> {
 			switch (this.phase) {
-				case FORMED -> this.connection.send(request);
+				case FORMED -> this.loop.send(0, request);
 				case ALONE -> this.control.resolveLocally(request);
 				case WAITING, LEAVING -> {
 				}
@@ -204,14 +192,9 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 	@Override
 	public void leave() {
 		this.loop.execute(() -> {
-			if (this.phase == Phase.ALONE) {
-				this.loop.stop();
-				return;
-			}
 			this.phase = Phase.LEAVING;
-			this.connection.send(new Leave(this.gaveUp));
-			this.connection.finish();
-			this.loop.stopAfterLinger();
+			this.loop.send(0, new Leave(this.gaveUp));
+			this.loop.finish();
 		});
 		this.loop.join();
 	}

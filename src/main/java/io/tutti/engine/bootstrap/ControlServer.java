@@ -5,7 +5,6 @@ import java.nio.channels.ServerSocketChannel;
 import java.util.concurrent.CompletableFuture;
 
 import io.tutti.engine.control.ControlConnection;
-import io.tutti.engine.control.ControlListener;
 import io.tutti.engine.control.ControlLoop;
 import io.tutti.engine.control.ControlMessage;
 import io.tutti.engine.control.ControlMessage.Awaiting;
@@ -45,7 +44,7 @@ final class ControlServer
 
 	}
 
-	private final RendezvousSettings settings;
+	private final JoinRequest request;
 
 	private final RendezvousFailure failure;
 
@@ -56,8 +55,6 @@ final class ControlServer
 	private final JoinPolicy policy;
 
 	private final RankTable rankTable;
-
-	private final RankConnections connections;
 
 	private final PeerTable peers;
 
@@ -73,29 +70,28 @@ final class ControlServer
 
 	private int warnings;
 
-	ControlServer(ServerSocketChannel listener, int worldSize, RendezvousSettings settings, ControlListener events,
-			RendezvousFailure failure) throws IOException {
-		this.settings = settings;
+	ControlServer(ServerSocketChannel listener, JoinRequest request, RendezvousFailure failure) throws IOException {
+		int worldSize = request.assignment().worldSize();
+		RendezvousSettings settings = request.settings();
+		this.request = request;
 		this.failure = failure;
-		this.policy = new JoinPolicy(settings.jobId(), Math.max(0, settings.generation()), worldSize);
+		this.policy = new JoinPolicy(settings.jobId(), request.generation(), worldSize);
 		this.acceptor = new ConnectionAcceptor(listener, ConnectionAcceptor.OTHER_CLIENTS + worldSize,
 				ConnectionAcceptor.HANDSHAKE_LIMIT);
 		this.rankTable = new RankTable(worldSize);
-		this.connections = new RankConnections(worldSize);
 		this.peers = new PeerTable(worldSize, System::nanoTime);
 		this.coordinator = new Coordinator(this.peers, settings.verdict(), System::nanoTime, this,
 				new BarrierService(worldSize, System::nanoTime, this));
-		this.control = new RankControl(0, events, this.peers, this,
+		this.control = new RankControl(0, request.events(), this.peers, this,
 				new LabelledWaits(0, worldSize, this, settings.heartbeat()));
-		this.loop = new ControlLoop("tutti-r0-control", this.peers, this.control.events(), settings.heartbeat(), this);
-		this.statusBroadcast = new StatusBroadcast(this.connections, worldSize,
-				new WaitLogger(0, this.control.events(), failure.deadline()), System.nanoTime());
+		this.loop = new ControlLoop("tutti-r0-control", this.peers, request.events(), settings.heartbeat(), this);
+		this.statusBroadcast = new StatusBroadcast(this.loop, worldSize, new WaitLogger(request), System.nanoTime());
 	}
 
 	/** Starts the rendezvous. The result comes by the deadline or soon after. */
 	CompletableFuture<Roster> start() {
-		this.acceptor.start("tutti-r0-accept-control", this.settings.tls(), Handshake.ofControl(this.settings.token()),
-				this);
+		this.acceptor.start("tutti-r0-accept-control", this.request.settings().tls(),
+				Handshake.ofControl(this.request.settings().token()), this);
 		this.loop.start();
 		return this.formed;
 	}
@@ -107,12 +103,12 @@ final class ControlServer
 	// The control thread
 
 	@Override
-	public void receive(ControlConnection from, ControlMessage message) throws MalformedFrameException {
+	public void receive(int rank, ControlMessage message) throws MalformedFrameException {
 		switch (message) {
-			case Leave(var cutOff) -> left(from, cutOff);
+			case Leave(var cutOff) -> left(rank, cutOff);
 			case Request request -> {
 				if (this.phase == Phase.FORMED) {
-					this.coordinator.receive(from.peer(), request);
+					this.coordinator.receive(rank, request);
 				}
 			}
 			case RendezvousMessage _, Notice _, Heartbeat _ ->
@@ -141,22 +137,20 @@ final class ControlServer
 	}
 
 	private void join(PeerSocket socket, Hello hello, Welcome welcome) {
-		ControlConnection connection;
-		RankTable.Entry entry;
+		int rank = hello.rank();
 		try {
-			connection = new ControlConnection(hello.rank(), socket);
-			entry = RankTable.Entry.of(hello, connection);
+			ControlConnection connection = new ControlConnection(rank, socket);
+			RankTable.Entry entry = RankTable.Entry.of(hello, connection);
 			this.loop.add(connection);
+			this.rankTable.take(entry);
 		}
 		catch (IOException ex) {
 			socket.close();
 			return;
 		}
-		this.rankTable.take(entry);
-		this.connections.add(connection);
-		this.peers.received(hello.rank());
+		this.peers.received(rank);
 		this.statusBroadcast.changed();
-		connection.send(welcome);
+		this.loop.send(rank, welcome);
 		if (this.rankTable.allTaken()) {
 			form();
 		}
@@ -165,39 +159,35 @@ final class ControlServer
 	/** Hostile clients can cause any number of refusals. */
 	private void warnOfRefused(String client, String reason) {
 		if (this.warnings++ < MAX_WARNINGS) {
-			this.control.events().warn("refused " + client + ": " + reason);
+			this.request.events().warn("refused " + client + ": " + reason);
 			if (this.warnings == MAX_WARNINGS) {
-				this.control.events().warn("further refused clients are not reported");
+				this.request.events().warn("further refused clients are not reported");
 			}
 		}
 	}
 
 	private void form() {
 		this.phase = Phase.FORMED;
-		String chosen = this.settings.advertisedHost();
+		String chosen = this.request.settings().advertisedHost();
 		this.rankTable.hidden(chosen).forEach(this::warnOfHidden);
 		String reached = this.rankTable.rankZeroHost(this.failure.point().host());
-		PeerAddress own = new PeerAddress(0, (chosen != null) ? chosen : "", this.settings.dataPort(),
-				HostIdentity.ofThisHost());
-		Roster roster = new Roster(this.policy.generation(), Handshake.nonce(), this.settings.sharedConfig(),
-				this.rankTable.roster(own, reached));
-		this.connections.broadcast(roster);
+		PeerAddress own = this.request.address((chosen != null) ? chosen : "");
+		Roster roster = this.request.roster(this.rankTable.roster(own, reached));
+		this.loop.broadcast(roster);
 		Roster reachable = roster.withRankZeroAt(reached);
 		this.peers.roster(reachable.peers());
 		this.formed.complete(reachable);
 	}
 
 	private void warnOfHidden(int rank) {
-		this.control.events()
+		this.request.events()
 			.warn("rank " + rank + " advertises a loopback address, which ranks of other hosts cannot reach:"
 					+ " leave its tutti.transport.advertised-host out, or set it to the host's own address");
 	}
 
-	private void left(ControlConnection from, @Nullable String cutOff) {
-		int rank = from.peer();
-		from.finish();
+	private void left(int rank, @Nullable String cutOff) {
 		if (this.phase == Phase.GATHERING && cutOff == null) {
-			leftBeforeForming(from);
+			leftBeforeForming(rank);
 		}
 		if (this.phase != Phase.FORMED) {
 			return;
@@ -212,30 +202,27 @@ final class ControlServer
 	}
 
 	/** Informs the waiting ranks at once: the operator may be stopping them, too. */
-	private void leftBeforeForming(ControlConnection from) {
-		if (this.connections.remove(from)) {
-			this.rankTable.leave(from.peer());
-			this.connections.broadcast(new Awaiting(this.rankTable.absence(), false));
-			this.control.events().withdrew(from.peer());
-		}
+	private void leftBeforeForming(int rank) {
+		this.loop.dismiss(rank);
+		this.rankTable.leave(rank);
+		this.loop.broadcast(new Awaiting(this.rankTable.absence(), false));
+		this.request.events().withdrew(rank);
 	}
 
 	@Override
-	public void disconnected(ControlConnection from, boolean ended, String detail) {
-		int rank = from.peer();
-		if (ended && this.phase == Phase.FORMED && this.peers.isUp(rank)) {
-			this.control.events().ended(rank);
-		}
-		if (!this.connections.remove(from)) {
-			return;
-		}
+	public void disconnected(int rank, boolean ended, String detail) {
 		this.statusBroadcast.changed();
 		switch (this.phase) {
 			case GATHERING -> {
 				this.rankTable.drop(rank);
-				this.control.events().warn("rank " + rank + " was lost during rendezvous: " + detail);
+				this.request.events().warn("rank " + rank + " was lost during rendezvous: " + detail);
 			}
-			case FORMED -> this.coordinator.lost(rank, detail);
+			case FORMED -> {
+				if (ended && this.peers.isUp(rank)) {
+					this.request.events().ended(rank);
+				}
+				this.coordinator.lost(rank, detail);
+			}
 			case LEAVING -> {
 			}
 		}
@@ -243,13 +230,13 @@ final class ControlServer
 
 	/** Keeps a lost rank's connection: a rank that was only stopped reads the reason. */
 	@Override
-	public void silent(ControlConnection peer, String detail) {
+	public void silent(int rank, String detail) {
 		if (this.phase == Phase.FORMED) {
-			this.coordinator.lost(peer.peer(), detail);
-			return;
+			this.coordinator.lost(rank, detail);
 		}
-		peer.close();
-		disconnected(peer, false, detail);
+		else {
+			this.loop.drop(rank, detail);
+		}
 	}
 
 	@Override
@@ -268,9 +255,6 @@ final class ControlServer
 			case GATHERING -> giveUpInTime();
 			case FORMED -> this.coordinator.tick();
 			case LEAVING -> {
-				if (this.connections.ranks().noneMatch(this.peers::isUp)) {
-					this.loop.stop();
-				}
 			}
 		}
 	}
@@ -278,14 +262,14 @@ final class ControlServer
 	@Override
 	public long nanosUntilDue() {
 		return switch (this.phase) {
-			case GATHERING -> this.failure.deadline().remainingNanos();
+			case GATHERING -> this.request.deadline().remainingNanos();
 			case FORMED -> this.coordinator.nanosUntilDue();
 			case LEAVING -> Long.MAX_VALUE;
 		};
 	}
 
 	private void giveUpInTime() {
-		if (this.failure.deadline().expired()) {
+		if (this.request.deadline().expired()) {
 			MissingRanks absence = this.rankTable.absence();
 			leave(new Awaiting(absence, true));
 			this.formed.completeExceptionally(this.failure.timedOut(absence));
@@ -299,16 +283,14 @@ final class ControlServer
 		if (this.phase != Phase.LEAVING) {
 			this.phase = Phase.LEAVING;
 			this.acceptor.close();
-			this.connections.broadcast(lastMessage);
-			this.connections.finish();
-			this.loop.stopAfterLinger();
+			this.loop.broadcast(lastMessage);
+			this.loop.finish();
 		}
 	}
 
 	@Override
 	public void ended() {
 		this.acceptor.close();
-		this.connections.close();
 		if (this.phase != Phase.LEAVING) {
 			this.formed.completeExceptionally(new IllegalStateException("the control thread ended"));
 			this.control.rankZeroLost("its control thread ended");
@@ -336,13 +318,13 @@ final class ControlServer
 			this.control.receive(notice);
 		}
 		else {
-			this.connections.send(rank, notice);
+			this.loop.send(rank, notice);
 		}
 	}
 
 	@Override
 	public void broadcast(Notice notice) {
-		this.connections.broadcast(notice);
+		this.loop.broadcast(notice);
 		this.control.receive(notice);
 	}
 

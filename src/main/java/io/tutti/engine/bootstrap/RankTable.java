@@ -2,10 +2,12 @@ package io.tutti.engine.bootstrap;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.BitSet;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.tutti.engine.control.ControlConnection;
 import io.tutti.engine.control.ControlMessage.Hello;
@@ -95,16 +97,11 @@ final class RankTable {
 	 * else loopback.
 	 */
 	String rankZeroHost(String otherwise) {
-		String host = otherwise;
-		for (Entry entry : this.entries) {
-			if (entry != null) {
-				host = entry.reachedAt();
-				if (!entry.sameHost()) {
-					return host;
-				}
-			}
-		}
-		return host;
+		return joined().min(Comparator.comparing(Entry::sameHost)).map(Entry::reachedAt).orElse(otherwise);
+	}
+
+	private Stream<Entry> joined() {
+		return Stream.of(this.entries).filter(Objects::nonNull);
 	}
 
 	/**
@@ -120,16 +117,14 @@ final class RankTable {
 		if (rankZeroHost != null && RendezvousAddress.isLoopback(rankZeroHost)) {
 			hidden.add(0);
 		}
-		for (Entry entry : this.entries) {
-			if (entry != null && entry.hello().hostChosen() && RendezvousAddress.isLoopback(entry.hello().host())) {
-				hidden.add(entry.hello().rank());
-			}
-		}
+		joined().map(Entry::hello)
+			.filter((hello) -> hello.hostChosen() && RendezvousAddress.isLoopback(hello.host()))
+			.forEach((hello) -> hidden.add(hello.rank()));
 		return hidden;
 	}
 
 	private boolean oneHost() {
-		return Arrays.stream(this.entries).allMatch((entry) -> entry == null || entry.sameHost());
+		return joined().allMatch(Entry::sameHost);
 	}
 
 	/**
@@ -141,14 +136,12 @@ final class RankTable {
 		List<PeerAddress> roster = new ArrayList<>(this.entries.length);
 		roster.add(rankZero);
 		boolean oneHost = oneHost();
-		for (Entry entry : this.entries) {
-			if (entry != null) {
-				Hello hello = entry.hello();
-				boolean ownHost = oneHost || hello.hostChosen() || !entry.sameHost();
-				roster.add(new PeerAddress(hello.rank(), ownHost ? hello.host() : rankZeroHost, hello.dataPort(),
-						hello.hostIdentity()));
-			}
-		}
+		joined().forEach((entry) -> {
+			Hello hello = entry.hello();
+			boolean ownHost = oneHost || hello.hostChosen() || !entry.sameHost();
+			roster.add(new PeerAddress(hello.rank(), ownHost ? hello.host() : rankZeroHost, hello.dataPort(),
+					hello.hostIdentity()));
+		});
 		return roster;
 	}
 

@@ -11,9 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 import io.tutti.engine.RankAssignment;
-import io.tutti.engine.bootstrap.RendezvousAddress.NameService;
 import io.tutti.engine.control.ControlConnection;
-import io.tutti.engine.control.ControlListener;
 import io.tutti.engine.control.ControlMessage.Awaiting;
 import io.tutti.engine.control.ControlMessage.Hello;
 import io.tutti.engine.control.ControlMessage.Roster;
@@ -30,11 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class RendezvousClient {
 
-	private final RankAssignment assignment;
-
-	private final RendezvousSettings settings;
-
-	private final ControlListener events;
+	private final JoinRequest request;
 
 	private final Deadline deadline;
 
@@ -42,25 +36,17 @@ final class RendezvousClient {
 
 	private final RendezvousFailure failure;
 
-	private final Handshake<Hello> handshake;
-
-	private final NameService names;
-
 	private final ConnectAttempts attempts = new ConnectAttempts();
 
 	private final WaitLogger waitLogger;
 
-	RendezvousClient(RankAssignment assignment, RendezvousSettings settings, ControlListener events, Deadline deadline,
-			NameService names) {
-		this.assignment = assignment;
-		this.settings = settings;
-		this.events = ControlListener.guarded(events);
-		this.deadline = deadline;
+	RendezvousClient(JoinRequest request) {
+		RankAssignment assignment = request.assignment();
+		this.request = request;
+		this.deadline = request.deadline();
 		this.point = new RendezvousAddress(assignment.masterAddress(), assignment.masterPort());
-		this.failure = new RendezvousFailure(assignment, this.point, deadline);
-		this.handshake = Handshake.ofControl(settings.token());
-		this.names = names;
-		this.waitLogger = new WaitLogger(assignment.rank(), this.events, deadline);
+		this.failure = new RendezvousFailure(request, this.point);
+		this.waitLogger = new WaitLogger(request);
 	}
 
 	Membership join() {
@@ -87,7 +73,7 @@ final class RendezvousClient {
 	private ControlConnection connect() throws IOException, InterruptedException {
 		this.attempts.begin();
 		IOException last = null;
-		for (InetAddress address : this.point.resolve(this.names, this.deadline)) {
+		for (InetAddress address : this.point.resolve(this.request.names(), this.deadline)) {
 			try {
 				return connect(new InetSocketAddress(address, this.point.port()));
 			}
@@ -109,23 +95,24 @@ final class RendezvousClient {
 		Duration left = this.deadline.remaining();
 		Duration limit = (left.compareTo(ConnectionAcceptor.HANDSHAKE_LIMIT) < 0) ? left
 				: ConnectionAcceptor.HANDSHAKE_LIMIT;
-		return new ControlConnection(0,
-				this.handshake.connect(address, this.settings.tls(), this::hello, HandshakeDeadline.within(limit)));
+		RendezvousSettings settings = this.request.settings();
+		return new ControlConnection(0, Handshake.ofControl(settings.token())
+			.connect(address, settings.tls(), this::hello, HandshakeDeadline.within(limit)));
 	}
 
 	private Hello hello(InetSocketAddress local) {
-		String chosen = this.settings.advertisedHost();
-		return new Hello(this.settings.jobId(), this.settings.generation(), this.assignment.rank(),
-				this.assignment.worldSize(), (chosen != null) ? chosen : RendezvousAddress.text(local.getAddress()),
-				chosen != null, this.settings.dataPort(), HostIdentity.ofThisHost());
+		RankAssignment assignment = this.request.assignment();
+		RendezvousSettings settings = this.request.settings();
+		String chosen = settings.advertisedHost();
+		return new Hello(settings.jobId(), settings.generation(), assignment.rank(), assignment.worldSize(),
+				(chosen != null) ? chosen : RendezvousAddress.text(local.getAddress()), chosen != null,
+				settings.dataPort(), HostIdentity.ofThisHost());
 	}
 
 	private Membership await(ControlConnection connection) throws IOException, InterruptedException {
-		ControlClient client = new ControlClient(connection, this.assignment.rank(), this.assignment.worldSize(),
-				this.settings, this.events);
+		ControlClient client = new ControlClient(connection, this.request);
 		try {
-			Roster roster = await(client.start(), client);
-			return Rendezvous.membership(this.assignment, this.settings, roster, client.control());
+			return this.request.membership(await(client.start(), client), client.control());
 		}
 		catch (ExecutionException ex) {
 			client.control().close();

@@ -3,39 +3,36 @@ package io.tutti.engine.bootstrap;
 import java.time.Duration;
 import java.util.List;
 
-import io.tutti.engine.RankAssignment;
 import io.tutti.engine.control.MissingRanks;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousException.Reason;
-import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.tls.TlsException;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Builds the errors of a failed rendezvous, each with the action to take.
  *
- * @param assignment this rank
+ * @param request what this rank joins with
  * @param point the rendezvous address
- * @param deadline the time by which all ranks must have joined
  */
-record RendezvousFailure(RankAssignment assignment, RendezvousAddress point, Deadline deadline) {
+record RendezvousFailure(JoinRequest request, RendezvousAddress point) {
 
 	private static final long EXACT_BELOW_MILLIS = 10_000;
 
 	/** The deadline passed with some ranks missing. */
 	RendezvousException timedOut(MissingRanks absence) {
 		return failure(Reason.TIMEOUT,
-				"not every rank joined at " + this.point + " within " + seconds(this.deadline.elapsed()) + "; missing: "
-						+ absence.describe() + ". Start the missing ranks, check that they can reach " + this.point
-						+ ", or raise tutti.timeout.rendezvous",
+				"not every rank joined at " + this.point + " within " + seconds(this.request.deadline().elapsed())
+						+ "; missing: " + absence.describe() + ". Start the missing ranks, check that they can reach "
+						+ this.point + ", or raise tutti.timeout.rendezvous",
 				absence.missing(), null);
 	}
 
 	/** The deadline passed with rank 0 out of reach. */
 	RendezvousException unreachable(ConnectAttempts attempts) {
 		return failure(Reason.TIMEOUT,
-				"rank 0 could not be reached at " + this.point + " within " + seconds(this.deadline.elapsed()) + " ("
-						+ attempts.describe() + "). Check that rank 0 runs and that MASTER_ADDR and MASTER_PORT"
+				"rank 0 could not be reached at " + this.point + " within " + seconds(this.request.deadline().elapsed())
+						+ " (" + attempts.describe() + "). Check that rank 0 runs and that MASTER_ADDR and MASTER_PORT"
 						+ " are the same on every rank, or raise tutti.timeout.rendezvous",
 				List.of(0), attempts.cause());
 	}
@@ -77,7 +74,7 @@ record RendezvousFailure(RankAssignment assignment, RendezvousAddress point, Dea
 
 	/** The waiting thread was interrupted. */
 	RendezvousException interrupted(InterruptedException cause) {
-		return failure(Reason.TIMEOUT, "interrupted after " + seconds(this.deadline.elapsed())
+		return failure(Reason.TIMEOUT, "interrupted after " + seconds(this.request.deadline().elapsed())
 				+ " of waiting for the other ranks at " + this.point, List.of(), cause);
 	}
 
@@ -88,7 +85,7 @@ record RendezvousFailure(RankAssignment assignment, RendezvousAddress point, Dea
 	}
 
 	private RendezvousException failure(Reason reason, String text, List<Integer> missing, @Nullable Exception cause) {
-		return new RendezvousException(this.assignment, reason, text, missing, cause);
+		return new RendezvousException(this.request.assignment(), reason, text, missing, cause);
 	}
 
 	/** A time in seconds, or in milliseconds where it is short. */

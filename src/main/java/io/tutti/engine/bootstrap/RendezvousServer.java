@@ -17,13 +17,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 import io.tutti.engine.RankAssignment;
-import io.tutti.engine.bootstrap.RendezvousAddress.NameService;
-import io.tutti.engine.control.ControlListener;
 import io.tutti.engine.control.ControlMessage.Roster;
 import io.tutti.engine.control.LocalAddress;
 import io.tutti.engine.control.Membership;
 import io.tutti.engine.control.RendezvousException;
-import io.tutti.engine.control.RendezvousSettings;
 import io.tutti.engine.spi.Deadline;
 
 /**
@@ -37,11 +34,7 @@ final class RendezvousServer {
 	/** The control thread ends the rendezvous at its deadline, unless it has died. */
 	private static final long SLACK_SECONDS = 5;
 
-	private final RankAssignment assignment;
-
-	private final RendezvousSettings settings;
-
-	private final ControlListener events;
+	private final JoinRequest request;
 
 	private final Deadline deadline;
 
@@ -49,19 +42,13 @@ final class RendezvousServer {
 
 	private final RendezvousFailure failure;
 
-	private final NameService names;
-
-	RendezvousServer(RankAssignment assignment, RendezvousSettings settings, ControlListener events, Deadline deadline,
-			NameService names) {
-		this.assignment = assignment;
-		this.settings = settings;
-		this.events = events;
-		this.deadline = deadline;
-		String bind = settings.bindAddress();
-		this.listenAt = new RendezvousAddress((bind != null) ? bind : assignment.masterAddress(),
-				assignment.masterPort());
-		this.failure = new RendezvousFailure(assignment, this.listenAt, deadline);
-		this.names = names;
+	RendezvousServer(JoinRequest request) {
+		this.request = request;
+		this.deadline = request.deadline();
+		String bind = request.settings().bindAddress();
+		this.listenAt = new RendezvousAddress((bind != null) ? bind : request.assignment().masterAddress(),
+				request.assignment().masterPort());
+		this.failure = new RendezvousFailure(request, this.listenAt);
 	}
 
 	Membership join() {
@@ -116,7 +103,7 @@ final class RendezvousServer {
 		ServerSocketChannel listener = ServerSocketChannel.open();
 		try {
 			listener.bind(new InetSocketAddress(address, this.listenAt.port()), BACKLOG);
-			return new ControlServer(listener, this.assignment.worldSize(), this.settings, this.events, this.failure);
+			return new ControlServer(listener, this.request, this.failure);
 		}
 		catch (IOException | UnsupportedAddressTypeException ex) {
 			listener.close();
@@ -126,9 +113,10 @@ final class RendezvousServer {
 
 	/** Some systems map a host's own name to an address such as 127.0.1.1. */
 	private void warnOfLoopback(InetAddress address) {
-		boolean othersElsewhere = this.assignment.localWorldSize() < this.assignment.worldSize();
+		RankAssignment assignment = this.request.assignment();
+		boolean othersElsewhere = assignment.localWorldSize() < assignment.worldSize();
 		if (address.isLoopbackAddress() && othersElsewhere && this.listenAt.isName()) {
-			this.events
+			this.request.events()
 				.warn("rank 0 listens at " + this.listenAt.host() + ", which is " + RendezvousAddress.text(address)
 						+ " on this host: ranks of other hosts cannot reach it. Set tutti.rendezvous.bind-address to an"
 						+ " address that they reach, or to 0.0.0.0, or correct the name in /etc/hosts");
@@ -137,11 +125,11 @@ final class RendezvousServer {
 
 	/** In a cluster a process may start before its own name is known. */
 	private List<InetAddress> resolve() throws InterruptedException {
-		WaitLogger waitLogger = new WaitLogger(0, this.events, this.deadline);
+		WaitLogger waitLogger = new WaitLogger(this.request);
 		ConnectAttempts attempts = new ConnectAttempts();
 		while (true) {
 			try {
-				return this.listenAt.resolve(this.names, this.deadline);
+				return this.listenAt.resolve(this.request.names(), this.deadline);
 			}
 			catch (UnknownHostException | SocketTimeoutException ex) {
 				waitLogger
@@ -168,7 +156,7 @@ final class RendezvousServer {
 			Roster roster = server.start()
 				.get(this.deadline.remainingNanos() + TimeUnit.SECONDS.toNanos(SLACK_SECONDS), TimeUnit.NANOSECONDS);
 			joined = true;
-			return Rendezvous.membership(this.assignment, this.settings, roster, server.control());
+			return this.request.membership(roster, server.control());
 		}
 		catch (ExecutionException | TimeoutException ex) {
 			throw (ex.getCause() instanceof RendezvousException failed) ? failed

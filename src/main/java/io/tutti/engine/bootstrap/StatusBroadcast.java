@@ -2,6 +2,7 @@ package io.tutti.engine.bootstrap;
 
 import java.time.Duration;
 
+import io.tutti.engine.control.ControlLoop;
 import io.tutti.engine.control.ControlMessage.Awaiting;
 import io.tutti.engine.control.ControlMessage.PeerUpdate;
 import io.tutti.engine.control.PeerTable;
@@ -19,7 +20,7 @@ final class StatusBroadcast {
 	/** Part of the interval after which a change is sent. */
 	private static final int CHANGE_DIVISOR = 10;
 
-	private final RankConnections connections;
+	private final ControlLoop loop;
 
 	private final WaitLogger waitLogger;
 
@@ -29,8 +30,8 @@ final class StatusBroadcast {
 
 	private long sentNanos;
 
-	StatusBroadcast(RankConnections connections, int worldSize, WaitLogger waitLogger, long nowNanos) {
-		this.connections = connections;
+	StatusBroadcast(ControlLoop loop, int worldSize, WaitLogger waitLogger, long nowNanos) {
+		this.loop = loop;
 		this.waitLogger = waitLogger;
 		this.intervalNanos = Math.max(INTERVAL_NANOS, INTERVAL_NANOS_PER_RANK * worldSize);
 		this.sentNanos = nowNanos;
@@ -45,7 +46,7 @@ final class StatusBroadcast {
 	void sendMissingRanks(RankTable rankTable, RendezvousAddress point) {
 		if (this.changed) {
 			this.changed = false;
-			this.connections.broadcast(new Awaiting(rankTable.absence(), false));
+			this.loop.broadcast(new Awaiting(rankTable.absence(), false));
 		}
 		this.waitLogger.log(() -> "waits at " + point + " for " + rankTable.absence().describe());
 	}
@@ -56,7 +57,7 @@ final class StatusBroadcast {
 		if (nowNanos - this.sentNanos >= due) {
 			this.sentNanos = nowNanos;
 			this.changed = false;
-			this.connections.broadcast(new PeerUpdate(peers.peerUpdate()));
+			this.loop.broadcast(new PeerUpdate(peers.peerUpdate()));
 		}
 	}
 

@@ -27,11 +27,11 @@ final class WaitLogger {
 
 	private boolean logged;
 
-	WaitLogger(int rank, ControlListener events, Deadline deadline) {
-		this.rank = rank;
-		this.events = events;
-		this.deadline = deadline;
-		this.dueNanos = Math.min(FIRST_NANOS, deadline.timeout().toNanos() / SHARE);
+	WaitLogger(JoinRequest request) {
+		this.rank = request.assignment().rank();
+		this.events = request.events();
+		this.deadline = request.deadline();
+		this.dueNanos = Math.min(FIRST_NANOS, this.deadline.timeout().toNanos() / SHARE);
 	}
 
 	/** Time until the next message, or until the deadline where that comes first. */

@@ -95,14 +95,14 @@ public final class ControlConnection implements AutoCloseable {
 		return (frame != null) ? MessageCodec.decode(frame) : null;
 	}
 
-	public void send(ControlMessage message) {
+	void send(ControlMessage message) {
 		send(MessageCodec.encode(message));
 	}
 
 	/**
 	 * Sends a frame, now or once the socket is writable. Connections may share a frame.
 	 */
-	public void send(ByteBuffer frame) {
+	void send(ByteBuffer frame) {
 		if (this.outputEnded || this.shutdownWhenFlushed) {
 			return;
 		}
@@ -136,7 +136,7 @@ public final class ControlConnection implements AutoCloseable {
 	}
 
 	/** Ends the output after the pending frames. */
-	public void finish() {
+	void finish() {
 		this.shutdownWhenFlushed = true;
 		flush();
 	}

@@ -7,7 +7,9 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 
@@ -24,17 +26,17 @@ public final class ControlLoop {
 	public interface Work {
 
 		/** A peer has sent a message other than a heartbeat. */
-		void receive(ControlConnection from, ControlMessage message) throws MalformedFrameException;
+		void receive(int peer, ControlMessage message) throws MalformedFrameException;
 
 		/**
-		 * A connection has failed or ended, and is closed now.
+		 * The connection to a peer has failed or ended, and is closed now.
 		 * @param ended whether the peer's side has ended in order, as its kernel does
 		 * when the process ends
 		 */
-		void disconnected(ControlConnection from, boolean ended, String detail);
+		void disconnected(int peer, boolean ended, String detail);
 
 		/** A peer has been silent for too long. Its connection is open. */
-		void silent(ControlConnection peer, String detail);
+		void silent(int peer, String detail);
 
 		/** Heartbeats have been sent. */
 		default void beat(long nowNanos) {
@@ -49,7 +51,7 @@ public final class ControlLoop {
 			return Long.MAX_VALUE;
 		}
 
-		/** The thread ends, in order or by an error. Releases all resources. */
+		/** The thread ends, in order or by an error. All connections are closed. */
 		void ended();
 
 	}
@@ -69,6 +71,9 @@ public final class ControlLoop {
 
 	private final Selector selector;
 
+	/** The connection of each peer that has one. */
+	private final Map<Integer, ControlConnection> connections = new TreeMap<>();
+
 	private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
 
 	private final ByteBuffer scratch = ByteBuffer.allocateDirect(SCRATCH_BYTES);
@@ -77,9 +82,9 @@ public final class ControlLoop {
 
 	private volatile Thread thread = Thread.currentThread();
 
-	private boolean stopping;
+	private boolean finishing;
 
-	private long stopAtNanos;
+	private long finishByNanos;
 
 	/**
 	 * @param peers learns when each peer was last heard
@@ -102,40 +107,10 @@ public final class ControlLoop {
 		this.thread.start();
 	}
 
-	/**
-	 * Adds a connection and reads what TLS may already have taken from its socket. Call
-	 * before the start or on the control thread.
-	 */
-	public void add(ControlConnection connection) throws IOException {
-		connection.register(this.selector);
-		this.tasks.add(() -> read(connection));
-	}
-
 	/** Queues a task for the control thread. It never runs if the thread has ended. */
 	public void execute(Runnable task) {
 		this.tasks.add(task);
 		this.selector.wakeup();
-	}
-
-	/** Ends the thread after its current iteration. Call on the control thread. */
-	public void stop() {
-		stopAfter(Duration.ZERO);
-	}
-
-	/**
-	 * Ends the thread when pending messages have had time to be sent, unless
-	 * {@link #stop()} ends it before. Call on the control thread.
-	 */
-	public void stopAfterLinger() {
-		stopAfter(LINGER);
-	}
-
-	private void stopAfter(Duration delay) {
-		long atNanos = System.nanoTime() + delay.toNanos();
-		if (!this.stopping || atNanos - this.stopAtNanos < 0) {
-			this.stopAtNanos = atNanos;
-		}
-		this.stopping = true;
 	}
 
 	/** Waits for the thread to end, unless it is the caller. An interrupt stays set. */
@@ -151,6 +126,70 @@ public final class ControlLoop {
 		}
 	}
 
+	// For the control thread, and for the owner before the start
+
+	/** Adds a connection and reads what TLS may already have taken from its socket. */
+	public void add(ControlConnection connection) throws IOException {
+		connection.register(this.selector);
+		this.connections.put(connection.peer(), connection);
+		this.tasks.add(() -> read(connection));
+	}
+
+	/** Sends a message, if the peer is connected. */
+	public void send(int peer, ControlMessage message) {
+		ControlConnection connection = this.connections.get(peer);
+		if (connection != null) {
+			connection.send(message);
+		}
+	}
+
+	/** Sends a message to every connected peer. */
+	public void broadcast(ControlMessage message) {
+		ByteBuffer frame = MessageCodec.encode(message);
+		this.connections.values().forEach((connection) -> connection.send(frame));
+	}
+
+	/** Closes the connection of a peer, and reports it as disconnected. */
+	public void drop(int peer, String detail) {
+		ControlConnection connection = this.connections.get(peer);
+		if (connection != null) {
+			disconnected(connection, false, detail);
+		}
+	}
+
+	/**
+	 * Ends the output to a peer after the pending messages, and ignores what it does
+	 * later.
+	 */
+	public void dismiss(int peer) {
+		ControlConnection connection = this.connections.remove(peer);
+		if (connection != null) {
+			connection.finish();
+		}
+	}
+
+	/**
+	 * Ends the output to every peer after the pending messages, and the thread when all
+	 * peers have left, or after {@link #LINGER}.
+	 */
+	public void finish() {
+		this.connections.values().forEach(ControlConnection::finish);
+		stopAfter(LINGER);
+	}
+
+	/** Ends the thread after its current iteration. */
+	public void stop() {
+		stopAfter(Duration.ZERO);
+	}
+
+	private void stopAfter(Duration delay) {
+		long byNanos = System.nanoTime() + delay.toNanos();
+		if (!this.finishing || byNanos - this.finishByNanos < 0) {
+			this.finishByNanos = byNanos;
+		}
+		this.finishing = true;
+	}
+
 	/** Whether this process was stopped and resumed within the silence limit. */
 	public boolean pausedLately() {
 		return this.heartbeats.pausedLately(System.nanoTime());
@@ -158,14 +197,19 @@ public final class ControlLoop {
 
 	private void run() {
 		try (Selector open = this.selector) {
-			while (nanosUntilStop() > 0) {
-				select();
-				this.heartbeats.awake(System.nanoTime());
-				runTasks();
-				open.selectedKeys().forEach(this::ready);
-				open.selectedKeys().clear();
-				this.work.tick();
-				beat();
+			try {
+				while (!hasFinished()) {
+					select();
+					this.heartbeats.awake(System.nanoTime());
+					runTasks();
+					open.selectedKeys().forEach(this::ready);
+					open.selectedKeys().clear();
+					this.work.tick();
+					beat();
+				}
+			}
+			finally {
+				open.keys().forEach((key) -> connectionOf(key).close());
 			}
 		}
 		catch (IOException ex) {
@@ -176,8 +220,13 @@ public final class ControlLoop {
 		}
 	}
 
+	private boolean hasFinished() {
+		return this.finishing
+				&& (nanosUntilStop() <= 0 || this.connections.keySet().stream().noneMatch(this.peers::isUp));
+	}
+
 	private long nanosUntilStop() {
-		return this.stopping ? this.stopAtNanos - System.nanoTime() : Long.MAX_VALUE;
+		return this.finishing ? this.finishByNanos - System.nanoTime() : Long.MAX_VALUE;
 	}
 
 	private void select() throws IOException {
@@ -196,13 +245,16 @@ public final class ControlLoop {
 		}
 	}
 
+	private static ControlConnection connectionOf(SelectionKey key) {
+		return (ControlConnection) key.attachment();
+	}
+
 	private void ready(SelectionKey key) {
-		ControlConnection connection = (ControlConnection) key.attachment();
 		if (key.isValid() && key.isReadable()) {
-			read(connection);
+			read(connectionOf(key));
 		}
 		if (key.isValid() && key.isWritable()) {
-			connection.flush();
+			connectionOf(key).flush();
 		}
 	}
 
@@ -211,7 +263,9 @@ public final class ControlLoop {
 			boolean open = connection.fill(this.scratch);
 			this.peers.received(connection.peer());
 			for (var message = connection.next(); message != null; message = connection.next()) {
-				receive(connection, message);
+				if (this.connections.get(connection.peer()) == connection) {
+					receive(connection, message);
+				}
 			}
 			if (!open) {
 				disconnected(connection, true, "its connection closed");
@@ -228,7 +282,9 @@ public final class ControlLoop {
 
 	private void disconnected(ControlConnection connection, boolean ended, String detail) {
 		connection.close();
-		this.work.disconnected(connection, ended, detail);
+		if (this.connections.remove(connection.peer(), connection)) {
+			this.work.disconnected(connection.peer(), ended, detail);
+		}
 	}
 
 	private void receive(ControlConnection from, ControlMessage message) throws MalformedFrameException {
@@ -238,7 +294,7 @@ public final class ControlLoop {
 				this.peers.roundTrip(from.peer(), System.nanoTime() - sent);
 				this.peers.progress(from.peer(), progress);
 			}
-			default -> this.work.receive(from, message);
+			default -> this.work.receive(from.peer(), message);
 		}
 	}
 
@@ -246,18 +302,18 @@ public final class ControlLoop {
 		long now = System.nanoTime();
 		if (this.heartbeats.beat(now)) {
 			ByteBuffer ping = MessageCodec.encode(new Ping(now));
-			this.selector.keys().forEach((key) -> beat(key, ping, now));
+			List.copyOf(this.connections.values()).forEach((connection) -> beat(connection, ping, now));
 			this.work.beat(now);
 		}
 	}
 
-	private void beat(SelectionKey key, ByteBuffer ping, long now) {
-		ControlConnection connection = (ControlConnection) key.attachment();
-		if (!key.isValid() || !this.peers.isUp(connection.peer())) {
+	private void beat(ControlConnection connection, ByteBuffer ping, long now) {
+		int peer = connection.peer();
+		if (!this.peers.isUp(peer)) {
 			return;
 		}
-		if (this.heartbeats.silent(this.peers.lastReceivedNanos(connection.peer()), now)) {
-			this.work.silent(connection, this.heartbeats.describeSilence());
+		if (this.heartbeats.silent(this.peers.lastReceivedNanos(peer), now)) {
+			this.work.silent(peer, this.heartbeats.describeSilence());
 		}
 		else {
 			connection.send(ping);

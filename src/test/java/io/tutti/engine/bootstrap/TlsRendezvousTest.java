@@ -2,7 +2,10 @@ package io.tutti.engine.bootstrap;
 
 import java.net.ConnectException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -13,11 +16,16 @@ import java.util.concurrent.atomic.AtomicReference;
 import javax.net.ssl.SSLContext;
 
 import io.tutti.engine.control.BarrierOutcome;
+import io.tutti.engine.control.ControlMessage.Roster;
 import io.tutti.engine.control.Membership;
+import io.tutti.engine.control.MessageCodec;
+import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousException.Reason;
 import io.tutti.engine.control.RendezvousSettings;
 import io.tutti.engine.tls.Authority;
+import io.tutti.engine.tls.HandshakeDeadline;
+import io.tutti.engine.tls.PeerSocket;
 import io.tutti.engine.tls.Tls;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -50,6 +58,35 @@ class TlsRendezvousTest {
 			}
 			assertThat(barriers).allSatisfy(
 					(barrier) -> assertThat(TestWorld.join(barrier).result()).isEqualTo(BarrierOutcome.Result.PASSED));
+		}
+	}
+
+	/**
+	 * Both may lie in one TLS record, which the rank takes from its socket during the
+	 * handshake.
+	 */
+	@Test
+	void aRosterThatArrivesWithTheWelcomeIsReadWithoutAnotherMessage() throws Exception {
+		InetAddress host = InetAddress.getLoopbackAddress();
+		List<PeerAddress> roster = List.of(new PeerAddress(0, "127.0.0.1", 7000, "host"),
+				new PeerAddress(1, "127.0.0.1", 7000, "host"));
+		try (TestWorld world = new TestWorld(2); ServerSocketChannel listener = ServerSocketChannel.open()) {
+			listener.bind(new InetSocketAddress(host, world.port));
+			CompletableFuture<Membership> joining = world.joining(1, GOOD);
+			HandshakeDeadline deadline = HandshakeDeadline.within(Duration.ofSeconds(20));
+			try (PeerSocket socket = PeerSocket.accept(listener.accept(), GOOD.tls(), deadline,
+					(problem) -> ByteBuffer.allocate(0))) {
+				ByteBuffer welcome = MessageCodec
+					.encode(Handshake.ofControl("secret").accept(socket, deadline).welcome());
+				ByteBuffer complete = MessageCodec.encode(new Roster(0, new byte[32], "", roster));
+				Handshake.write(socket,
+						ByteBuffer.allocate(welcome.remaining() + complete.remaining())
+							.put(welcome)
+							.put(complete)
+							.flip(),
+						deadline);
+				world.members.put(1, TestWorld.join(joining));
+			}
 		}
 	}
 
