@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The rendezvous address of the control plane when the ranks run on an MPI library. Rank
- * 0 chooses a port and a secret, and the library broadcasts them. So no configuration is
- * needed, and no other process can join.
+ * 0 chooses a port and a secret, and the library sends them to all ranks. So no
+ * configuration is needed, and no other process can join.
  *
  * @param host address on which rank 0 listens
  * @param port rank 0's port
@@ -44,7 +44,7 @@ record LibMpiBootstrap(String host, int port, String secret) {
 		if (world.rank() == 0) {
 			text = chosen(world, oneHost, bindAddress);
 		}
-		String[] parts = text(world.broadcast(padded(text), deadline)).split("\n");
+		String[] parts = text(Arrays.copyOf(world.allGather(padded(text), deadline), TEXT_BYTES)).split("\n");
 		return new LibMpiBootstrap(parts[0], Integer.parseInt(parts[1]), parts[2]);
 	}
 

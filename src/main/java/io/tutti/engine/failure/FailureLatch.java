@@ -84,6 +84,17 @@ public final class FailureLatch {
 		}
 	}
 
+	/**
+	 * Why a call cannot complete on this rank: the group's failure, or a rank that has
+	 * left without completing the call; {@code null} if neither.
+	 */
+	public @Nullable Failure obstacleTo(Call call, GroupIdentity group) {
+		Failure earlier = failure();
+		int left = this.departed.missingFrom(call.sequence());
+		return (earlier != null || left < 0) ? earlier : call.failure(DepartedRanks.failureOf(group.name()),
+				group.name(), List.of(left), this.departed.describe(left));
+	}
+
 	/** The ranks that have left the group. */
 	public DepartedRanks departed() {
 		return this.departed;

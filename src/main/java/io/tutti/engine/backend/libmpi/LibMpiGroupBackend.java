@@ -2,29 +2,29 @@ package io.tutti.engine.backend.libmpi;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 
 import io.tutti.CollectiveException;
 import io.tutti.Failure;
 import io.tutti.ReduceOp;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
-import io.tutti.engine.failure.DepartedRanks;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.transport.IdleStrategy;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Collectives by an MPI library. The library's thread does the work; the calling thread
  * waits and checks the deadline, the group's verdict and its interrupt flag. The library
  * determines the order of reduction and whether results are bitwise identical.
  */
-public final class LibMpiGroupBackend implements GroupBackend {
+public final class LibMpiGroupBackend implements GroupBackend, IdleStrategy.Condition {
 
-	private static final int SPINS = 200;
-
-	/** Longest sleep of a caller; completion wakes it earlier. */
-	private static final long SLEEP_NANOS = 10_000_000;
+	/** Completion wakes the caller from its sleep. */
+	private static final IdleStrategy.Limits LIMITS = new IdleStrategy.Limits(200, 0, 0, 10_000_000, 10_000_000);
 
 	/** Wait after which a call is reported to rank 0. */
 	private static final long REPORT_AFTER_NANOS = 100_000_000;
@@ -40,6 +40,11 @@ public final class LibMpiGroupBackend implements GroupBackend {
 	private final Duration gracePeriod;
 
 	private final MpiCollective operation;
+
+	private final IdleStrategy idle = new IdleStrategy(LIMITS, this);
+
+	/** The call that this rank waits for. */
+	private @Nullable Call call;
 
 	/**
 	 * @param name name of the backend
@@ -80,8 +85,12 @@ public final class LibMpiGroupBackend implements GroupBackend {
 	public void run(Call call) {
 		this.operation.prepare(call);
 		this.communicator.world().submit(this.operation);
+		this.call = call;
+		this.idle.begin();
 		try {
-			await(call);
+			while (!this.operation.isDone()) {
+				this.idle.stalled();
+			}
 		}
 		catch (CollectiveException ex) {
 			this.communicator.world().abortAfter(ex.failure(), this.gracePeriod);
@@ -101,38 +110,27 @@ public final class LibMpiGroupBackend implements GroupBackend {
 		}
 	}
 
-	private void await(Call call) {
-		for (int i = 0; i < SPINS && !this.operation.isDone(); i++) {
-			Thread.onSpinWait();
+	@Override
+	public void check(long nowNanos) {
+		Call call = Objects.requireNonNull(this.call);
+		Failure obstacle = this.latch.obstacleTo(call, this.identity);
+		if (obstacle == null && call.deadline().expired()) {
+			obstacle = failed(Failure.Kind.TIMEOUT, call, "the MPI library did not complete it");
 		}
-		while (!this.operation.isDone()) {
-			requireAlive(call);
-			if (call.deadline().elapsedNanos() > REPORT_AFTER_NANOS) {
-				call.waited();
-			}
-			LockSupport.parkNanos(this, SLEEP_NANOS);
+		if (obstacle == null && Thread.currentThread().isInterrupted()) {
+			obstacle = failed(Failure.Kind.ABORTED, call, "the calling thread was interrupted");
 		}
-	}
-
-	private void requireAlive(Call call) {
-		this.latch.requireWhole(this.identity);
-		int missing = this.latch.departed().missingFrom(call.sequence());
-		if (missing >= 0) {
-			throw this.identity.exception(left(call, missing), null);
+		if (obstacle != null) {
+			throw this.identity.exception(obstacle, null);
 		}
-		if (call.deadline().expired()) {
-			throw this.identity.exception(failed(Failure.Kind.TIMEOUT, call, "the MPI library did not complete it"),
-					null);
-		}
-		if (Thread.currentThread().isInterrupted()) {
-			throw this.identity.exception(failed(Failure.Kind.ABORTED, call, "the calling thread was interrupted"),
-					null);
+		if (call.deadline().elapsedNanos() > REPORT_AFTER_NANOS) {
+			call.waited();
 		}
 	}
 
-	private Failure left(Call call, int worldRank) {
-		return call.failure(DepartedRanks.failureOf(this.identity.name()), this.identity.name(), List.of(worldRank),
-				this.latch.departed().describe(worldRank));
+	@Override
+	public void sleep(long maxNanos) {
+		LockSupport.parkNanos(this, maxNanos);
 	}
 
 	private Failure failed(Failure.Kind kind, Call call, String detail) {

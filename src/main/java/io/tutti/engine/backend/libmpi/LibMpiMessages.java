@@ -111,50 +111,33 @@ public final class LibMpiMessages implements PointToPoint {
 
 	private MpiMessage beginSend(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout) {
 		requireTag("send", tag);
-		return begin(new MpiMessage(this, true, buffer, type, peer, tag, nanos("send", buffer, type, timeout), false));
+		requireCount("send", buffer, type);
+		return begin(new MpiMessage(this, true, buffer, type, peer, tag, Deadline.after(timeout), false));
 	}
 
 	private MpiMessage beginReceive(MemorySegment buffer, DataType type, int source, int tag, Duration timeout,
 			boolean endsAlone) {
 		requireTag("receive", tag);
-		return begin(new MpiMessage(this, false, buffer, type, source, tag, nanos("receive", buffer, type, timeout),
-				endsAlone));
+		requireCount("receive", buffer, type);
+		return begin(new MpiMessage(this, false, buffer, type, source, tag, Deadline.after(timeout), endsAlone));
 	}
 
 	@Override
 	public Message probe(int source, int tag, Duration timeout) {
 		Deadline deadline = Deadline.after(timeout);
+		String probe = "probe for a message from " + MpiMessage.nameOf(source, tag);
 		for (Message found = peek(source, tag); true; found = peek(source, tag)) {
 			if (found != null) {
 				return found;
 			}
-			requireReachable(source, tag, deadline);
+			if (Thread.currentThread().isInterrupted()) {
+				throw interrupted(probe, deadline);
+			}
+			CollectiveException failure = failureOf(probe, source, deadline, " found none; the group stays usable");
+			if (failure != null) {
+				throw (failure.failure().kind() == Failure.Kind.TIMEOUT) ? failure : settled(failure);
+			}
 			LockSupport.parkNanos(this, PROBE_NANOS);
-		}
-	}
-
-	/**
-	 * Checks that a message can still arrive.
-	 * @throws CollectiveException if the sender has left, the deadline has passed or this
-	 * thread is interrupted
-	 */
-	private void requireReachable(int source, int tag, Deadline deadline) {
-		String probe = "probe for a message from " + MpiMessage.nameOf(source, tag);
-		List<Integer> peers = (source == Message.ANY_SOURCE) ? List.of() : List.of(source);
-		Duration elapsed = Duration.ofNanos(deadline.elapsedNanos());
-		if (Thread.currentThread().isInterrupted()) {
-			throw (CollectiveException) settled(failed(Failure.Kind.ABORTED, List.of(this.identity.rank()),
-					"the calling thread was interrupted in a " + probe, elapsed, deadline.timeout()));
-		}
-		Failure.Kind departure = DepartedRanks.failureOf(this.identity.name());
-		if (!this.latch.departed().isEmpty() && sendersTo(source).stream().allMatch(this::hasLeft)) {
-			int left = this.identity.members().get(sendersTo(source).getFirst());
-			throw (CollectiveException) settled(failed(departure, peers,
-					probe + ": " + this.latch.departed().describe(left), elapsed, deadline.timeout()));
-		}
-		if (deadline.expired()) {
-			throw failed(Failure.Kind.TIMEOUT, peers, probe + " found none; the group stays usable", elapsed,
-					deadline.timeout());
 		}
 	}
 
@@ -206,21 +189,18 @@ public final class LibMpiMessages implements PointToPoint {
 		if (message == null || message.sends()) {
 			return false;
 		}
-		this.communicator.world().submit(new MpiTask<>((calls) -> {
-			message.withdraw(calls, new WithdrawnMessageException(this.identity, message.peer(), message.toString()),
-					System.nanoTime());
-			return true;
-		}));
+		WithdrawnMessageException withdrawn = new WithdrawnMessageException(this.identity, message.peer(),
+				message.toString());
+		this.communicator.world().submit((calls) -> message.withdraw(calls, withdrawn));
 		return operation.handle((received, failure) -> failure instanceof CancellationException).join();
 	}
 
-	private long nanos(String call, MemorySegment buffer, DataType type, Duration timeout) {
+	private void requireCount(String call, MemorySegment buffer, DataType type) {
 		long count = buffer.byteSize() / type.bytes();
 		if (count > Integer.MAX_VALUE) {
 			throw new IllegalArgumentException(RefusedCall.place(this.identity, call) + "an MPI library accepts 0.."
 					+ Integer.MAX_VALUE + " elements per message, got " + count);
 		}
-		return Deadline.nanosOf(timeout);
 	}
 
 	private void requireTag(String call, int tag) {
@@ -265,10 +245,13 @@ public final class LibMpiMessages implements PointToPoint {
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			CollectiveException seen = failed(Failure.Kind.ABORTED, message, System.nanoTime(),
-					List.of(this.identity.rank()), "the calling thread was interrupted in a " + message);
-			throw (CollectiveException) settled(seen);
+			throw interrupted(message, message.deadline());
 		}
+	}
+
+	private CollectiveException interrupted(Object operation, Deadline deadline) {
+		return settled(failed(Failure.Kind.ABORTED, List.of(this.identity.rank()),
+				"the calling thread was interrupted in a " + operation, deadline));
 	}
 
 	MpiCommunicator communicator() {
@@ -280,22 +263,27 @@ public final class LibMpiMessages implements PointToPoint {
 	}
 
 	/** The failure that ends a message in progress, or {@code null}. */
-	@Nullable CollectiveException failureOf(MpiMessage message, long nowNanos) {
+	@Nullable CollectiveException failureOf(MpiMessage message) {
+		return failureOf(message, message.peer(), message.deadline(), message.overdue());
+	}
+
+	/**
+	 * The failure that ends an operation in progress, or {@code null}.
+	 * @param peer rank to wait for; negative for any
+	 * @param overdue what a timeout says after the operation
+	 */
+	private @Nullable CollectiveException failureOf(Object operation, int peer, Deadline deadline, String overdue) {
 		Failure verdict = this.latch.failure();
 		if (verdict != null) {
 			return this.identity.exception(verdict, null);
 		}
-		List<Integer> peers = (message.peer() >= 0) ? List.of(message.peer()) : List.of();
-		if (!this.latch.departed().isEmpty() && sendersTo(message.peer()).stream().allMatch(this::hasLeft)) {
-			int left = this.identity.members().get(sendersTo(message.peer()).getFirst());
-			return failed(DepartedRanks.failureOf(this.identity.name()), message, nowNanos, peers,
-					message + ": " + this.latch.departed().describe(left));
+		List<Integer> peers = (peer >= 0) ? List.of(peer) : List.of();
+		if (!this.latch.departed().isEmpty() && sendersTo(peer).stream().allMatch(this::hasLeft)) {
+			int left = this.identity.members().get(sendersTo(peer).getFirst());
+			return failed(DepartedRanks.failureOf(this.identity.name()), peers,
+					operation + ": " + this.latch.departed().describe(left), deadline);
 		}
-		return message.overdue(nowNanos)
-				? failed(Failure.Kind.TIMEOUT, message, nowNanos, peers,
-						message + " did not complete"
-								+ (message.endsAlone() ? "; if nothing has matched it, the group stays usable" : ""))
-				: null;
+		return deadline.expired() ? failed(Failure.Kind.TIMEOUT, peers, operation + overdue, deadline) : null;
 	}
 
 	/** The ranks that may complete a message. */
@@ -307,40 +295,23 @@ public final class LibMpiMessages implements PointToPoint {
 		return this.latch.departed().isAbsentFor(this.identity.members().get(peer), ARRIVING);
 	}
 
-	MessageMismatchException tooLarge(int source, int tag, DataType type, long room) {
-		return new MessageMismatchException(source, tag, receive(source, type, room));
-	}
-
-	MessageMismatchException ofAnotherType(int source, MessageTag found, int count, DataType type, long room) {
-		return new MessageMismatchException(source, found.tag(), found.type(), (long) count * found.type().bytes(),
-				receive(source, type, room));
-	}
-
-	private MessageMismatchException.Receive receive(int source, DataType type, long room) {
+	/** The receive that a message does not fit. */
+	MessageMismatchException.Receive receive(int source, DataType type, long room) {
 		return new MessageMismatchException.Receive(this.identity.worldRank(), this.identity.jobSize(),
 				this.identity.name(), this.identity.members().get(source), type, room);
 	}
 
-	private CollectiveException failed(Failure.Kind kind, MpiMessage message, long nowNanos, List<Integer> peers,
-			String detail) {
-		return failed(kind, peers, detail, message.elapsed(nowNanos), message.timeout());
-	}
-
-	private CollectiveException failed(Failure.Kind kind, List<Integer> peers, String detail, Duration elapsed,
-			Duration timeout) {
+	private CollectiveException failed(Failure.Kind kind, List<Integer> peers, String detail, Deadline deadline) {
 		List<Integer> ranks = peers.stream().map(this.identity.members()::get).toList();
-		return this.identity
-			.exception(new Failure(kind, this.identity.name(), -1, null, ranks, detail, elapsed, timeout), null);
+		return this.identity.exception(new Failure(kind, this.identity.name(), -1, null, ranks, detail,
+				deadline.elapsed(), deadline.timeout()), null);
 	}
 
 	/** Maps a local failure to the group's verdict. A broken group ends the job. */
-	RuntimeException settled(RuntimeException seen) {
-		if (seen instanceof CollectiveException failure) {
-			CollectiveException settled = this.latch.agree(failure);
-			this.communicator.world().abortAfter(settled.failure(), this.gracePeriod);
-			return settled;
-		}
-		return seen;
+	CollectiveException settled(CollectiveException seen) {
+		CollectiveException settled = this.latch.agree(seen);
+		this.communicator.world().abortAfter(settled.failure(), this.gracePeriod);
+		return settled;
 	}
 
 	/** Not needed: the library's thread polls the latch. */

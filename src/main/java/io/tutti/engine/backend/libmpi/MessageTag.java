@@ -14,9 +14,6 @@ import io.tutti.DataType;
  */
 record MessageTag(DataType type, int tag) {
 
-	/** In place of a tag before there is a message. */
-	static final MessageTag NONE = new MessageTag(DataType.INT8, 0);
-
 	private static final List<DataType> TYPES = List.of(DataType.values());
 
 	/**

@@ -4,10 +4,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
-import java.util.Collections;
 
+import io.tutti.DataType;
 import io.tutti.engine.spi.NativeMemory;
 
 /**
@@ -47,13 +45,15 @@ final class MpiCalls {
 
 	private final Function groupIncl = bind("MPI_Group_incl", "hipp");
 
+	private final Function allGather = bind("MPI_Allgather", "pihpihh");
+
 	private final Function groupFree = bind("MPI_Group_free", "p");
 
 	private final Function createGroup = bind("MPI_Comm_create_group", "hhip");
 
 	private final Function commFree = bind("MPI_Comm_free", "p");
 
-	private final MethodHandle errorString;
+	private final Function errorString = bind("MPI_Error_string", "ipp");
 
 	private final Function errorClass = bind("MPI_Error_class", "ip");
 
@@ -111,7 +111,6 @@ final class MpiCalls {
 		this.worldSize = worldSize;
 		this.library = library;
 		this.test = library.bind("MPI_Test", "ppp");
-		this.errorString = library.bind("MPI_Error_string", "ipp");
 		super();
 	}
 
@@ -153,6 +152,15 @@ final class MpiCalls {
 				out() + Long.BYTES);
 		boolean known = NativeMemory.getInt(out() + Long.BYTES) != 0;
 		return known ? NativeMemory.getInt(NativeMemory.getLong(out())) : 32767;
+	}
+
+	/**
+	 * Gathers all ranks' bytes on every rank; blocks until all ranks call it.
+	 * @param bytes number of bytes of each rank
+	 */
+	void allGather(long send, int bytes, long receive) {
+		long type = this.library.abi().type(DataType.UINT8);
+		this.allGather.call(send, bytes, type, receive, bytes, type, this.library.abi().commWorld());
 	}
 
 	/**
@@ -237,12 +245,8 @@ final class MpiCalls {
 	private String text(int code) {
 		try (Arena arena = Arena.ofConfined()) {
 			MemorySegment text = arena.allocate(MAX_ERROR_BYTES);
-			int _ = (int) this.errorString.invokeExact(code, text.address(),
-					arena.allocate(ValueLayout.JAVA_INT).address());
+			this.errorString.code(code, text.address(), arena.allocate(ValueLayout.JAVA_INT).address());
 			return text.getString(0);
-		}
-		catch (Throwable ex) {
-			throw rethrown(ex);
 		}
 	}
 
@@ -283,9 +287,7 @@ final class MpiCalls {
 
 		Function(String name, MethodHandle handle) {
 			this.name = name;
-			int arguments = handle.type().parameterCount();
-			MethodType longs = MethodType.methodType(int.class, Collections.nCopies(arguments, long.class));
-			this.handle = MethodHandles.explicitCastArguments(handle, longs).asSpreader(long[].class, arguments);
+			this.handle = handle.asSpreader(long[].class, handle.type().parameterCount());
 		}
 
 		/**
@@ -294,15 +296,19 @@ final class MpiCalls {
 		 * @throws MpiLibraryException if it returns an error
 		 */
 		void call(long... arguments) {
-			int code;
+			int code = code(arguments);
+			if (code != 0) {
+				throw failure(this.name, code);
+			}
+		}
+
+		/** Calls the function and returns its error code. */
+		int code(long... arguments) {
 			try {
-				code = (int) this.handle.invokeExact(arguments);
+				return (int) this.handle.invokeExact(arguments);
 			}
 			catch (Throwable ex) {
 				throw rethrown(ex);
-			}
-			if (code != 0) {
-				throw failure(this.name, code);
 			}
 		}
 

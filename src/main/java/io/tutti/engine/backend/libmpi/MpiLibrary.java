@@ -12,10 +12,10 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.List;
 
 import io.tutti.BackendUnavailableException;
-import org.jspecify.annotations.Nullable;
 
 /**
  * An MPI library loaded into this process, with a known binary interface. Loading does
@@ -28,6 +28,9 @@ public final class MpiLibrary {
 
 	/** Library names of MPICH; the second is common to its ABI family. */
 	private static final List<String> MPICH = List.of("libmpich.so.12", "libmpi.so.12");
+
+	/** A symbol that only Open MPI exports. */
+	private static final String OPEN_MPI_MARK = "ompi_mpi_comm_world";
 
 	private static final int MAX_VERSION_BYTES = 8192;
 
@@ -74,7 +77,7 @@ public final class MpiLibrary {
 	/**
 	 * Binds a function that returns an error code.
 	 * @param arguments one letter each: {@code p} for a pointer, {@code i} for an int,
-	 * {@code h} for a handle; the method handle takes pointers and handles as longs
+	 * {@code h} for a handle; the method handle takes all of them as longs
 	 */
 	MethodHandle bind(String name, String arguments) {
 		return bind(this.symbols, this.abi.handle(), name, arguments);
@@ -89,12 +92,10 @@ public final class MpiLibrary {
 			case 'h' -> handle;
 			default -> ValueLayout.JAVA_INT;
 		}).toArray(MemoryLayout[]::new);
-		Class<?>[] types = arguments.chars()
-			.mapToObj((letter) -> (letter == 'i') ? int.class : long.class)
-			.toArray(Class<?>[]::new);
 		MethodHandle raw = Linker.nativeLinker()
 			.downcallHandle(function, FunctionDescriptor.of(ValueLayout.JAVA_INT, layouts));
-		return MethodHandles.explicitCastArguments(raw, MethodType.methodType(int.class, types));
+		return MethodHandles.explicitCastArguments(raw,
+				MethodType.methodType(int.class, Collections.nCopies(layouts.length, long.class)));
 	}
 
 	private static SymbolLookup find(String choice) {
@@ -103,35 +104,27 @@ public final class MpiLibrary {
 			if (!Files.isReadable(Path.of(choice))) {
 				throw unavailable("no library at " + choice);
 			}
-			return found(open(choice), choice);
+			return open(List.of(choice), choice);
 		}
 		List<String> names = switch (choice) {
 			case "openmpi" -> OPEN_MPI;
 			case "mpich" -> MPICH;
 			default -> throw unavailable("tutti.mpi.library=" + choice + " must be openmpi, mpich or a path");
 		};
-		SymbolLookup opened = null;
-		for (String name : names) {
-			opened = (opened != null) ? opened : open(name);
-		}
-		return found(opened, String.join(" or ", names) + " of the system or LD_LIBRARY_PATH");
-	}
-
-	private static SymbolLookup found(@Nullable SymbolLookup opened, String name) {
-		if (opened == null) {
-			throw unavailable("no library " + name + " can be loaded");
-		}
-		return opened;
+		return open(names, String.join(" or ", names) + " of the system or LD_LIBRARY_PATH");
 	}
 
 	@SuppressWarnings("restricted")
-	private static @Nullable SymbolLookup open(String name) {
-		try {
-			return SymbolLookup.libraryLookup(name, Arena.global());
+	private static SymbolLookup open(List<String> names, String description) {
+		for (String name : names) {
+			try {
+				return SymbolLookup.libraryLookup(name, Arena.global());
+			}
+			catch (IllegalArgumentException ex) {
+				continue;
+			}
 		}
-		catch (IllegalArgumentException ex) {
-			return null;
-		}
+		throw unavailable("no library " + description + " can be loaded");
 	}
 
 	/**
@@ -142,7 +135,7 @@ public final class MpiLibrary {
 		try (Arena arena = Arena.ofConfined()) {
 			MethodHandle setenv = bind(Linker.nativeLinker().defaultLookup(), ValueLayout.JAVA_LONG, "setenv", "ppi");
 			int _ = (int) setenv.invokeExact(arena.allocateFrom("UCX_ERROR_SIGNALS").address(),
-					arena.allocateFrom("").address(), 1);
+					arena.allocateFrom("").address(), 1L);
 		}
 		catch (Throwable ex) {
 			throw MpiCalls.rethrown(ex);
@@ -165,7 +158,7 @@ public final class MpiLibrary {
 	}
 
 	private static MpiAbi abi(SymbolLookup symbols, String version, String choice) {
-		if (symbols.find(MpiAbi.OPEN_MPI_MARK).isPresent()) {
+		if (symbols.find(OPEN_MPI_MARK).isPresent()) {
 			return MpiAbi.openMpi(symbols);
 		}
 		boolean mpich = List.of("MPICH", "MVAPICH", "Intel", "CRAY").stream().anyMatch(version::startsWith);

@@ -9,6 +9,8 @@ import io.tutti.CollectiveException;
 import io.tutti.DataType;
 import io.tutti.Failure;
 import io.tutti.Message;
+import io.tutti.MessageMismatchException;
+import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.NativeMemory;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +22,7 @@ final class MpiMessage extends MpiOperation {
 	private static final long ALIGNMENT = 64;
 
 	/** Limit for the library to end a receive that is to be withdrawn. */
-	private static final long WITHDRAWAL_NANOS = 1_000_000_000;
+	private static final Duration WITHDRAWAL = Duration.ofSeconds(1);
 
 	private final LibMpiMessages messages;
 
@@ -36,9 +38,7 @@ final class MpiMessage extends MpiOperation {
 
 	private final int tag;
 
-	private final long startNanos = System.nanoTime();
-
-	private final long timeoutNanos;
+	private final Deadline deadline;
 
 	private final CompletableFuture<Message> future = new CompletableFuture<>();
 
@@ -48,20 +48,16 @@ final class MpiMessage extends MpiOperation {
 	/** Why the message is to be withdrawn; only the library's thread accesses it. */
 	private @Nullable RuntimeException withdrawal;
 
-	private long withdrawnNanos;
+	private @Nullable Deadline withdrawalLimit;
 
-	private int source;
-
-	private MessageTag found = MessageTag.NONE;
-
-	private int count;
+	private @Nullable Message received;
 
 	/**
 	 * @param endsAlone whether the deadline of a receive ends it alone if nothing has
 	 * matched it; otherwise it breaks the group
 	 */
 	MpiMessage(LibMpiMessages messages, boolean sends, MemorySegment buffer, DataType type, int peer, int tag,
-			long timeoutNanos, boolean endsAlone) {
+			Deadline deadline, boolean endsAlone) {
 		this.messages = messages;
 		this.sends = sends;
 		this.buffer = buffer;
@@ -69,7 +65,7 @@ final class MpiMessage extends MpiOperation {
 		this.type = type;
 		this.peer = peer;
 		this.tag = tag;
-		this.timeoutNanos = timeoutNanos;
+		this.deadline = deadline;
 		this.endsAlone = endsAlone && !sends;
 		if (sends && this.memory != buffer) {
 			this.memory.copyFrom(buffer);
@@ -85,24 +81,18 @@ final class MpiMessage extends MpiOperation {
 		return this.sends;
 	}
 
-	boolean endsAlone() {
-		return this.endsAlone;
-	}
-
 	int peer() {
 		return this.peer;
 	}
 
-	Duration elapsed(long nowNanos) {
-		return Duration.ofNanos(nowNanos - this.startNanos);
+	Deadline deadline() {
+		return this.deadline;
 	}
 
-	Duration timeout() {
-		return Duration.ofNanos(this.timeoutNanos);
-	}
-
-	boolean overdue(long nowNanos) {
-		return nowNanos - this.startNanos >= this.timeoutNanos;
+	/** What a timeout says after the message. */
+	String overdue() {
+		return this.endsAlone ? " did not complete; if nothing has matched it, the group stays usable"
+				: " did not complete";
 	}
 
 	private int elements() {
@@ -135,29 +125,35 @@ final class MpiMessage extends MpiOperation {
 		if (this.withdrawal != null && calls.isCancelled(status())) {
 			throw this.withdrawal;
 		}
-		this.source = NativeMemory.getInt(status() + abi.statusSource());
-		this.found = MessageTag.decode(NativeMemory.getInt(status() + abi.statusTag()));
+		int source = NativeMemory.getInt(status() + abi.statusSource());
+		MessageTag found = MessageTag.decode(NativeMemory.getInt(status() + abi.statusTag()));
 		if (code != 0 && calls.isTruncation(code)) {
-			throw this.messages.tooLarge(this.source, this.found.tag(), this.type, this.memory.byteSize());
+			throw new MessageMismatchException(source, found.tag(), mismatched(source));
 		}
 		super.ended(calls, code);
-		this.count = calls.count(status(), abi.type(this.found.type()));
-		if (this.found.type() != this.type) {
-			throw this.messages.ofAnotherType(this.source, this.found, this.count, this.type, this.memory.byteSize());
+		int count = calls.count(status(), abi.type(found.type()));
+		if (found.type() != this.type) {
+			throw new MessageMismatchException(source, found.tag(), found.type(), (long) count * found.type().bytes(),
+					mismatched(source));
 		}
+		this.received = new Message(source, found.tag(), count);
+	}
+
+	private MessageMismatchException.Receive mismatched(int source) {
+		return this.messages.receive(source, this.type, this.memory.byteSize());
 	}
 
 	@Override
-	void inspect(MpiCalls calls, long nowNanos) {
-		CollectiveException failure = this.messages.failureOf(this, nowNanos);
+	void inspect(MpiCalls calls) {
+		CollectiveException failure = this.messages.failureOf(this);
 		if (failure == null) {
 			return;
 		}
 		boolean late = failure.failure().kind() == Failure.Kind.TIMEOUT && this.endsAlone;
-		if (late && this.withdrawal == null) {
-			withdraw(calls, failure, nowNanos);
+		if (late && this.withdrawalLimit == null) {
+			withdraw(calls, failure);
 		}
-		else if (!late || nowNanos - this.withdrawnNanos > WITHDRAWAL_NANOS) {
+		else if (!late || this.withdrawalLimit.expired()) {
 			fail(failure);
 		}
 	}
@@ -167,10 +163,10 @@ final class MpiMessage extends MpiOperation {
 	 * thread.
 	 * @param why the exception that ends it
 	 */
-	void withdraw(MpiCalls calls, RuntimeException why, long nowNanos) {
+	void withdraw(MpiCalls calls, RuntimeException why) {
 		if (this.withdrawal == null && !this.sends && !isDone()) {
 			this.withdrawal = why;
-			this.withdrawnNanos = nowNanos;
+			this.withdrawalLimit = Deadline.after(WITHDRAWAL);
 			calls.cancel(request());
 		}
 	}
@@ -191,17 +187,18 @@ final class MpiMessage extends MpiOperation {
 	}
 
 	private void deliver() {
-		if (!this.sends && this.memory != this.buffer) {
-			MemorySegment.copy(this.memory, 0, this.buffer, 0, (long) this.count * this.type.bytes());
+		Message received = this.received;
+		if (received != null && this.memory != this.buffer) {
+			MemorySegment.copy(this.memory, 0, this.buffer, 0, received.count() * this.type.bytes());
 		}
-		this.future.complete(this.sends ? new Message(this.peer, this.tag, elements())
-				: new Message(this.source, this.found.tag(), this.count));
+		this.future.complete((received != null) ? received : new Message(this.peer, this.tag, elements()));
 	}
 
 	/** Fails the future; the library may still be working on the message. */
 	void fail(RuntimeException failure) {
 		if (!this.future.isDone()) {
-			Thread.startVirtualThread(() -> this.future.completeExceptionally(this.messages.settled(failure)));
+			Thread.startVirtualThread(() -> this.future.completeExceptionally(
+					(failure instanceof CollectiveException seen) ? this.messages.settled(seen) : failure));
 		}
 	}
 

@@ -42,7 +42,7 @@ abstract class MpiOperation {
 	}
 
 	/** Called periodically while the request is in progress. */
-	void inspect(MpiCalls calls, long nowNanos) {
+	void inspect(MpiCalls calls) {
 	}
 
 	/** Called on the library's thread after the operation is done. */

@@ -2,7 +2,6 @@ package io.tutti.engine.backend.libmpi;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
@@ -12,9 +11,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The one thread that calls the MPI library: starts operations in the order they are
- * submitted and tests them until they are done. Only initialization, the creation of
- * groups and finalization block in the library, so that deadlines and aborts are always
- * checked.
+ * submitted and tests them until they are done. Only initialization, the exchange of
+ * addresses, the creation of groups and finalization block in the library, so that
+ * deadlines and aborts are always checked while a group works.
  */
 final class MpiThread implements IdleStrategy.Condition {
 
@@ -22,16 +21,9 @@ final class MpiThread implements IdleStrategy.Condition {
 
 	private final List<MpiOperation> active = new ArrayList<>();
 
-	private final MpiLibrary library;
-
-	private final int rank;
-
-	private final int worldSize;
+	private final MpiCalls calls;
 
 	private final Thread thread;
-
-	/** Set by the thread itself, which alone uses it. */
-	private @Nullable MpiCalls calls;
 
 	private final IdleStrategy idle = new IdleStrategy(IdleStrategy.Limits.LIBRARY, this);
 
@@ -39,10 +31,8 @@ final class MpiThread implements IdleStrategy.Condition {
 
 	private volatile boolean ended;
 
-	MpiThread(MpiLibrary library, int rank, int worldSize) {
-		this.rank = rank;
-		this.worldSize = worldSize;
-		this.library = library;
+	MpiThread(MpiCalls calls, int rank) {
+		this.calls = calls;
 		this.thread = Thread.ofPlatform().name("tutti-r" + rank + "-mpi").daemon().unstarted(this::run);
 	}
 
@@ -65,10 +55,8 @@ final class MpiThread implements IdleStrategy.Condition {
 	}
 
 	private void run() {
-		MpiCalls calls = new MpiCalls(this.library, this.rank, this.worldSize);
-		this.calls = calls;
 		while (!this.ended || !this.submitted.isEmpty()) {
-			if (begin(calls) | test(calls)) {
+			if (begin() | test()) {
 				this.idle.moved();
 			}
 			else if (this.active.isEmpty() && this.idle.spun()) {
@@ -80,42 +68,45 @@ final class MpiThread implements IdleStrategy.Condition {
 		}
 	}
 
-	private boolean begin(MpiCalls calls) {
+	private boolean begin() {
 		boolean moved = false;
 		for (MpiOperation next = this.submitted.poll(); next != null; next = this.submitted.poll()) {
 			moved = true;
 			try {
-				if (next.begin(calls)) {
+				if (next.begin(this.calls)) {
 					this.active.add(next);
 				}
 				else {
 					next.end(null);
 				}
 			}
-			catch (RuntimeException | Error ex) {
-				next.end(asUnchecked(ex));
+			catch (RuntimeException ex) {
+				next.end(ex);
+			}
+			catch (Error ex) {
+				next.end(new IllegalStateException("the MPI library could not be called", ex));
 			}
 		}
 		return moved;
 	}
 
-	private boolean test(MpiCalls calls) {
+	private boolean test() {
 		boolean moved = false;
 		for (int i = 0; i < this.active.size(); i++) {
 			MpiOperation operation = this.active.get(i);
-			int code = calls.test(operation.request(), operation.flag(), operation.status());
+			int code = this.calls.test(operation.request(), operation.flag(), operation.status());
 			if (code >= 0) {
 				this.active.remove(i--);
 				moved = true;
-				operation.end(outcome(operation, calls, code));
+				operation.end(outcome(operation, code));
 			}
 		}
 		return moved;
 	}
 
-	private static @Nullable RuntimeException outcome(MpiOperation operation, MpiCalls calls, int code) {
+	private @Nullable RuntimeException outcome(MpiOperation operation, int code) {
 		try {
-			operation.ended(calls, code);
+			operation.ended(this.calls, code);
 			return null;
 		}
 		catch (RuntimeException ex) {
@@ -125,9 +116,8 @@ final class MpiThread implements IdleStrategy.Condition {
 
 	@Override
 	public void check(long nowNanos) {
-		MpiCalls calls = Objects.requireNonNull(this.calls);
 		for (MpiOperation operation : this.active) {
-			operation.inspect(calls, nowNanos);
+			operation.inspect(this.calls);
 		}
 	}
 
@@ -142,11 +132,6 @@ final class MpiThread implements IdleStrategy.Condition {
 			LockSupport.park();
 		}
 		this.asleep = false;
-	}
-
-	private static RuntimeException asUnchecked(Throwable failure) {
-		return (failure instanceof RuntimeException unchecked) ? unchecked
-				: new IllegalStateException("the MPI library could not be called", failure);
 	}
 
 }

@@ -5,16 +5,15 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 import io.tutti.BackendUnavailableException;
-import io.tutti.DataType;
 import io.tutti.ExitCode;
 import io.tutti.Failure;
 import io.tutti.engine.spi.Deadline;
@@ -69,14 +68,13 @@ public final class MpiWorld {
 			throw new IllegalStateException(
 					"an MPI library can be started only once per process, and it has already been started");
 		}
-		MpiThread thread = new MpiThread(library, rank, worldSize);
+		MpiThread thread = new MpiThread(new MpiCalls(library, rank, worldSize), rank);
 		thread.start();
-		MpiTask<WorldView> start = new MpiTask<>((calls) -> {
+		WorldView view = await(thread, (calls) -> {
 			calls.init();
 			return new WorldView(calls.rank(), calls.size(), calls.largestTag());
-		});
-		thread.submit(start);
-		return new MpiWorld(library, thread, await(start.result(), "start", deadline));
+		}, "start", deadline);
+		return new MpiWorld(library, thread, view);
 	}
 
 	/** This process's rank according to the library. */
@@ -111,15 +109,12 @@ public final class MpiWorld {
 		this.thread.submit(operation);
 	}
 
-	/**
-	 * Broadcasts rank 0's bytes; every rank passes an array of the same length.
-	 */
-	public byte[] broadcast(byte[] bytes, Deadline deadline) {
-		MemorySegment buffer = Arena.ofAuto().allocate(bytes.length);
-		MemorySegment.copy(bytes, 0, buffer, ValueLayout.JAVA_BYTE, 0, bytes.length);
-		exchange((calls, request) -> calls.ibcast.call(buffer.address(), bytes.length, abi().type(DataType.UINT8), 0,
-				abi().commWorld(), request), deadline);
-		return buffer.toArray(ValueLayout.JAVA_BYTE);
+	/** Runs a call of the library without waiting for it. */
+	void submit(Consumer<MpiCalls> task) {
+		submit(new MpiTask<>((calls) -> {
+			task.accept(calls);
+			return true;
+		}));
 	}
 
 	/**
@@ -127,20 +122,14 @@ public final class MpiWorld {
 	 * of the same length.
 	 */
 	public byte[] allGather(byte[] bytes, Deadline deadline) {
-		MemorySegment send = Arena.ofAuto().allocate(bytes.length);
-		MemorySegment.copy(bytes, 0, send, ValueLayout.JAVA_BYTE, 0, bytes.length);
-		MemorySegment receive = Arena.ofAuto().allocate((long) bytes.length * worldSize());
-		exchange(
-				(calls, request) -> calls.iallgather.call(send.address(), bytes.length, abi().type(DataType.UINT8),
-						receive.address(), bytes.length, abi().type(DataType.UINT8), abi().commWorld(), request),
-				deadline);
-		return receive.toArray(ValueLayout.JAVA_BYTE);
-	}
-
-	private void exchange(MpiTask.Start start, Deadline deadline) {
-		MpiTask<Boolean> exchange = MpiTask.ofRequest(start);
-		this.thread.submit(exchange);
-		await(exchange.result(), "exchange of addresses", deadline);
+		return await(this.thread, (calls) -> {
+			try (Arena arena = Arena.ofConfined()) {
+				MemorySegment send = arena.allocateFrom(ValueLayout.JAVA_BYTE, bytes);
+				MemorySegment receive = arena.allocate((long) bytes.length * worldSize());
+				calls.allGather(send.address(), bytes.length, receive.address());
+				return receive.toArray(ValueLayout.JAVA_BYTE);
+			}
+		}, "exchange of addresses", deadline);
 	}
 
 	/**
@@ -150,12 +139,10 @@ public final class MpiWorld {
 	 */
 	public MpiCommunicator communicator(List<Integer> members, String name, Deadline deadline) {
 		int tag = groupTag(name, this.view.largestTag());
-		return call((calls) -> {
+		return await(this.thread, (calls) -> {
 			try (Arena arena = Arena.ofConfined()) {
-				MemorySegment ranks = arena.allocate(ValueLayout.JAVA_INT, members.size());
-				for (int i = 0; i < members.size(); i++) {
-					ranks.setAtIndex(ValueLayout.JAVA_INT, i, members.get(i));
-				}
+				MemorySegment ranks = arena.allocateFrom(ValueLayout.JAVA_INT,
+						members.stream().mapToInt(Integer::intValue).toArray());
 				return new MpiCommunicator(this, calls.createGroup(ranks.address(), members.size(), tag));
 			}
 		}, "creation of group " + name, deadline);
@@ -171,21 +158,14 @@ public final class MpiWorld {
 
 	/** Frees a communicator. */
 	void free(MpiCommunicator communicator) {
-		this.thread.submit(new MpiTask<>((calls) -> {
-			calls.free(communicator.handle());
-			return true;
-		}));
+		submit((calls) -> calls.free(communicator.handle()));
 	}
 
-	private <T> T call(Function<MpiCalls, T> task, String what, Deadline deadline) {
+	private static <T> T await(MpiThread thread, Function<MpiCalls, T> task, String what, Deadline deadline) {
 		MpiTask<T> submitted = new MpiTask<>(task);
-		this.thread.submit(submitted);
-		return await(submitted.result(), what, deadline);
-	}
-
-	private static <T> T await(CompletableFuture<T> result, String what, Deadline deadline) {
+		thread.submit(submitted);
 		try {
-			return result.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
+			return submitted.result().get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (ExecutionException ex) {
 			throw MpiCalls.rethrown(ex.getCause());
@@ -228,10 +208,7 @@ public final class MpiWorld {
 	 */
 	public void abort(int code) {
 		pause(ABORT_DELAY);
-		this.thread.submit(new MpiTask<>((calls) -> {
-			calls.abort(code);
-			return true;
-		}));
+		submit((calls) -> calls.abort(code));
 		pause(ABORT_LIMIT);
 		Runtime.getRuntime().halt(code);
 	}
@@ -245,7 +222,7 @@ public final class MpiWorld {
 			return true;
 		}
 		try {
-			call((calls) -> {
+			await(this.thread, (calls) -> {
 				calls.finish();
 				return true;
 			}, "end", deadline);

@@ -12,7 +12,6 @@ import io.tutti.ReduceOp;
 import io.tutti.engine.device.DeviceDataType;
 import io.tutti.engine.device.DeviceException;
 import io.tutti.engine.device.DeviceRuntime;
-import io.tutti.engine.failure.DepartedRanks;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.failure.FailureReporter;
 import io.tutti.engine.spi.GroupBackend;
@@ -193,14 +192,9 @@ public final class NcclGroupBackend implements GroupBackend {
 		if (seen.reason() == NcclException.Reason.ERROR) {
 			this.latch.await(VERDICT_WAIT);
 		}
-		Failure verdict = this.latch.failure();
-		if (verdict != null) {
-			return this.identity.exception(verdict, seen);
-		}
-		int departed = this.latch.departed().missingFrom(call.sequence());
-		if (departed >= 0) {
-			return this.identity.exception(call.failure(DepartedRanks.failureOf(this.identity.name()),
-					this.identity.name(), List.of(departed), this.latch.departed().describe(departed)), seen);
+		Failure obstacle = this.latch.obstacleTo(call, this.identity);
+		if (obstacle != null) {
+			return this.identity.exception(obstacle, seen);
 		}
 		Failure.Kind kind = (seen.reason() == NcclException.Reason.TIMEOUT) ? Failure.Kind.TIMEOUT
 				: Failure.Kind.ABORTED;

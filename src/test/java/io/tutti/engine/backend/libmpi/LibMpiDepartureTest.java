@@ -15,6 +15,7 @@ import io.tutti.Message;
 import io.tutti.engine.failure.DepartedRanks;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -41,7 +42,7 @@ class LibMpiDepartureTest {
 	private final FailureLatch latch = new FailureLatch();
 
 	private final MpiCommunicator communicator = new MpiCommunicator(
-			new MpiWorld(null, new MpiThread(null, 0, 3), new MpiWorld.WorldView(0, 3, 32767)), 0);
+			new MpiWorld(null, new MpiThread(null, 0), new MpiWorld.WorldView(0, 3, 32767)), 0);
 
 	private final LibMpiMessages messages = new LibMpiMessages(this.identity, this.communicator, this.latch,
 			GRACE_PERIOD);
@@ -72,9 +73,9 @@ class LibMpiDepartureTest {
 		MpiMessage fromAny = receive(Message.ANY_SOURCE);
 		this.latch.departed().add(1, DepartedRanks.NONE_COMPLETED);
 		Awaitility.await().until(() -> this.latch.departed().isAbsentFor(1, Duration.ofMillis(500)));
-		assertThat(this.messages.failureOf(fromOther, System.nanoTime())).isNull();
-		assertThat(this.messages.failureOf(fromAny, System.nanoTime())).isNull();
-		fromDeparted.inspect(null, System.nanoTime());
+		assertThat(this.messages.failureOf(fromOther)).isNull();
+		assertThat(this.messages.failureOf(fromAny)).isNull();
+		fromDeparted.inspect(null);
 		assertThat(failureOf(fromDeparted.future()))
 			.hasMessageContaining("receive from rank 1 with tag 7 (4 bytes of float32)")
 			.hasMessageContaining(this.latch.departed().describe(1))
@@ -100,7 +101,7 @@ class LibMpiDepartureTest {
 	}
 
 	private MpiMessage receive(int source) {
-		return new MpiMessage(this.messages, false, memory(), DataType.FLOAT32, source, 7, LONG.toNanos(), true);
+		return new MpiMessage(this.messages, false, memory(), DataType.FLOAT32, source, 7, Deadline.after(LONG), true);
 	}
 
 	private static MemorySegment memory() {
