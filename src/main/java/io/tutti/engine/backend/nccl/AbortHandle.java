@@ -26,7 +26,7 @@ public final class AbortHandle {
 	public boolean isAborted() {
 		return switch (this.communicator.state()) {
 			case OPEN, FAILED, CLOSING -> false;
-			case CLOSED, ABORTED -> true;
+			case CLOSED, ABORTED, TRANSFERRED -> true;
 		};
 	}
 

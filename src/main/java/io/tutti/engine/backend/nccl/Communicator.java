@@ -3,9 +3,13 @@ package io.tutti.engine.backend.nccl;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 
 import io.tutti.engine.device.DeviceException;
 import io.tutti.engine.device.SelectedDevice;
@@ -14,9 +18,11 @@ import io.tutti.engine.transport.IdleStrategy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One NCCL communicator. Calls run one at a time, each with a deadline, and the
- * communicator ends exactly once, by close or abort. A failed communicator accepts no
- * calls but stays alive, so that the remaining ranks can shrink it.
+ * The NCCL communicators of this process's ranks in one world, which live and end
+ * together: usually one, or one per device. Calls run one at a time, each with a
+ * deadline. The communicators end exactly once, by close or abort. After a failure no
+ * calls are accepted, but the communicator stays alive, so that the remaining ranks can
+ * shrink it.
  * <p>
  * Two locks: a caller holds {@code turn} until its call is done; {@code gate} is held
  * only while native code runs, which is short in non-blocking mode. An abort needs only
@@ -31,44 +37,50 @@ final class Communicator {
 
 	}
 
-	/** An NCCL call that derives another communicator. */
-	interface Derivation {
-
-		int on(Nccl nccl, long parent, long slot);
-
-	}
-
 	/** Life cycle state. */
 	enum State {
 
-		OPEN, FAILED, CLOSING, CLOSED, ABORTED
+		OPEN, FAILED, CLOSING, CLOSED, ABORTED, TRANSFERRED
 
 	}
 
 	/**
-	 * Native memory to which NCCL writes a communicator's handle, during the call or
+	 * Native memory to which NCCL writes the handles of communicators, during the call or
 	 * later from its own thread.
 	 */
-	static final class HandleSlot {
+	static final class HandleSlots {
 
-		private final MemorySegment memory = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG);
+		private final MemorySegment memory;
+
+		HandleSlots(int count) {
+			this.memory = Arena.ofAuto().allocate(ValueLayout.JAVA_LONG, count);
+		}
+
+		/** A slot with a known handle. */
+		static HandleSlots of(long handle) {
+			HandleSlots slots = new HandleSlots(1);
+			slots.memory.set(ValueLayout.JAVA_LONG, 0, handle);
+			return slots;
+		}
 
 		long address() {
 			return this.memory.address();
 		}
 
 		/** The handle, or 0 until it is written. */
-		long handle() {
-			return (long) ValueLayout.JAVA_LONG.varHandle().getAcquire(this.memory, 0L);
+		long handle(int index) {
+			return (long) ValueLayout.JAVA_LONG.varHandle().getAcquire(this.memory, (long) index * Long.BYTES);
 		}
 
 	}
 
+	private static final Duration NO_LIMIT = ChronoUnit.FOREVER.getDuration();
+
 	private final NcclLibrary library;
 
-	private final long handle;
+	private final HandleSlots slots;
 
-	private volatile RankPlacement place;
+	private final List<RankPlacement> places;
 
 	private final ReentrantLock turn = new ReentrantLock(true);
 
@@ -78,42 +90,42 @@ final class Communicator {
 
 	private final AbortHandle abortHandle = new AbortHandle(this);
 
-	/** Memory to which NCCL writes the handle; kept reachable while NCCL may write. */
-	private final @Nullable HandleSlot slot;
-
 	private volatile @Nullable NcclException failure;
 
 	/** Runs repeatedly while a call is in progress. */
 	private volatile Runnable onWait = () -> {
 	};
 
-	Communicator(NcclLibrary library, HandleSlot slot, RankPlacement place) {
-		this(library, slot, slot.handle(), place);
-	}
-
-	/** Wraps an existing communicator. */
-	Communicator(NcclLibrary library, long handle, RankPlacement place) {
-		this(library, null, handle, place);
-	}
-
-	private Communicator(NcclLibrary library, @Nullable HandleSlot slot, long handle, RankPlacement place) {
+	/**
+	 * @param slots one handle per place
+	 * @param places the ranks of this process
+	 */
+	Communicator(NcclLibrary library, HandleSlots slots, List<RankPlacement> places) {
 		this.library = library;
-		this.slot = slot;
-		this.handle = handle;
-		this.place = place;
+		this.slots = slots;
+		this.places = List.copyOf(places);
 	}
 
-	int device() {
-		return this.place.device();
+	NcclLibrary library() {
+		return this.library;
+	}
+
+	/** The ranks of this process. */
+	List<RankPlacement> places() {
+		return this.places;
+	}
+
+	/** The first rank of this process, whose failures are reported. */
+	RankPlacement place() {
+		return this.places.getFirst();
 	}
 
 	long handle() {
-		return this.handle;
+		return handle(0);
 	}
 
-	/** Sets the place of a derived communicator, which NCCL determines. */
-	void placed(RankPlacement derived) {
-		this.place = derived;
+	long handle(int index) {
+		return this.slots.handle(index);
 	}
 
 	State state() {
@@ -122,23 +134,6 @@ final class Communicator {
 
 	AbortHandle abortHandle() {
 		return this.abortHandle;
-	}
-
-	/**
-	 * Issues a call and waits until NCCL has enqueued it; it may still run on the device.
-	 * @throws NcclException if it fails, is aborted, or the deadline passes
-	 */
-	void issue(String call, Deadline deadline, Issue issue) {
-		takeTurn(call, deadline);
-		try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), device())) {
-			settle(call, guarded(call, deadline, issue), deadline);
-		}
-		catch (DeviceException ex) {
-			throw ex.onRank(this.place.rank(), this.place.worldSize());
-		}
-		finally {
-			this.turn.unlock();
-		}
 	}
 
 	void onWait(Runnable action) {
@@ -150,9 +145,51 @@ final class Communicator {
 		this.onWait.run();
 	}
 
+	/**
+	 * Issues a call and waits until NCCL has enqueued it; it may still run on the device.
+	 * @throws NcclException if it fails, is aborted, or the deadline passes
+	 */
+	void issue(String call, Deadline deadline, Issue issue) {
+		issue(call, deadline, issue, null);
+	}
+
+	/**
+	 * Derives another communicator from this one, which may have failed.
+	 * @param child receives the new communicator's handle; none for a rank that a split
+	 * gives no part
+	 */
+	void derive(String call, Deadline deadline, Issue issue, HandleSlots child) {
+		issue(call, deadline, issue, child);
+	}
+
+	private void issue(String call, Deadline deadline, Issue issue, @Nullable HandleSlots child) {
+		takeTurn(call, deadline);
+		try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), place().device())) {
+			settle(call, guarded(call, deadline, issue, child != null), deadline, child);
+		}
+		catch (DeviceException ex) {
+			throw onRank(ex);
+		}
+		finally {
+			this.turn.unlock();
+		}
+	}
+
+	/** Issues a call on blocking communicators, which are never in progress. */
+	void issueBlocking(String call, Issue issue) {
+		NcclResult result = guarded(call, Deadline.after(NO_LIMIT), issue, false);
+		if (result != NcclResult.SUCCESS) {
+			throw failed(call, result);
+		}
+	}
+
 	/** Waits until NCCL has no operation in progress, such as a creation. */
 	void awaitReady(String call, Deadline deadline) {
-		settle(call, NcclResult.IN_PROGRESS.ordinal(), deadline);
+		settle(call, NcclResult.IN_PROGRESS, deadline, null);
+	}
+
+	private DeviceException onRank(DeviceException failure) {
+		return failure.onRank(place().rank(), place().worldSize());
 	}
 
 	private void takeTurn(String call, Deadline deadline) {
@@ -164,7 +201,7 @@ final class Communicator {
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 			abort();
-			throw NcclException.aborted(this.place, call);
+			throw NcclException.aborted(place(), call);
 		}
 	}
 
@@ -172,16 +209,19 @@ final class Communicator {
 	 * Calls NCCL only while the communicator is open, and discards the result of a call
 	 * that an abort has overtaken. A caller waits for another thread's native call until
 	 * its own deadline.
+	 * @param alsoFailed whether the call is allowed after a failure
 	 */
-	private int guarded(String call, Deadline deadline, Issue issue) {
+	private NcclResult guarded(String call, Deadline deadline, Issue issue, boolean alsoFailed) {
 		takeGate(call, deadline);
 		try {
-			requireOpen(call);
-			int code = issue.on(this.library.nccl(), this.handle);
-			if (this.state.get() == State.ABORTED) {
-				throw NcclException.aborted(this.place, call);
+			if (!alsoFailed || this.state.get() != State.FAILED) {
+				requireOpen(call);
 			}
-			return code;
+			int code = issue.on(this.library.nccl(), handle());
+			if (this.state.get() == State.ABORTED) {
+				throw NcclException.aborted(place(), call);
+			}
+			return NcclResult.of(code);
 		}
 		finally {
 			this.gate.unlock();
@@ -194,36 +234,65 @@ final class Communicator {
 		}
 	}
 
-	private void requireOpen(String call) {
+	/** Checks that calls are accepted. */
+	void requireOpen(String call) {
 		NcclException earlier = this.failure;
 		switch (this.state.get()) {
 			case OPEN -> {
 			}
-			case ABORTED -> throw NcclException.aborted(this.place, call);
-			case FAILED -> throw (earlier != null) ? NcclException.after(earlier, this.place, call)
-					: NcclException.aborted(this.place, call);
+			case ABORTED -> throw NcclException.aborted(place(), call);
+			case FAILED -> throw (earlier != null) ? NcclException.after(earlier, place(), call)
+					: NcclException.aborted(place(), call);
 			case CLOSING, CLOSED -> throw new IllegalStateException(call + ": the communicator is closed");
+			case TRANSFERRED ->
+				throw new IllegalStateException(call + ": the communicators were transferred by an earlier split");
 		}
 	}
 
-	private void settle(String call, int code, Deadline deadline) {
-		NcclResult[] answer = { NcclResult.of(code) };
-		boolean done = IdleStrategy.await(() -> {
-			if (answer[0] == NcclResult.IN_PROGRESS) {
-				stillWaiting();
-				answer[0] = NcclResult.of(guarded(call, deadline, Communicator::progress));
-			}
-			return answer[0] != NcclResult.IN_PROGRESS;
-		}, deadline);
-		if (!done) {
+	private void settle(String call, NcclResult first, Deadline deadline, @Nullable HandleSlots child) {
+		NcclResult result = poll(first, deadline, () -> {
+			stillWaiting();
+			return progress(call, deadline, child);
+		});
+		if (result == NcclResult.IN_PROGRESS) {
 			throw tooLate(call, deadline);
 		}
-		if (answer[0] != NcclResult.SUCCESS) {
-			throw failed(call, answer[0]);
+		if (result != NcclResult.SUCCESS) {
+			throw failed(call, result);
 		}
 	}
 
-	private static int progress(Nccl nccl, long communicator) {
+	/**
+	 * Repeats a query while NCCL is in progress.
+	 * @return the last result; in progress if the deadline or an interrupt ended the wait
+	 */
+	private static NcclResult poll(NcclResult first, Deadline deadline, Supplier<NcclResult> query) {
+		NcclResult[] last = { first };
+		IdleStrategy.await(() -> {
+			if (last[0] == NcclResult.IN_PROGRESS) {
+				last[0] = query.get();
+			}
+			return last[0] != NcclResult.IN_PROGRESS;
+		}, deadline);
+		return last[0];
+	}
+
+	/**
+	 * Progress of a call. A derivation is done once it has a handle, or without one if
+	 * the parent reports success. A failed parent keeps reporting its old error, so only
+	 * the handle shows progress.
+	 */
+	private NcclResult progress(String call, Deadline deadline, @Nullable HandleSlots child) {
+		if (child != null && child.handle(0) != 0) {
+			return NcclResult.SUCCESS;
+		}
+		if (child != null && this.state.get() == State.FAILED) {
+			return NcclResult.IN_PROGRESS;
+		}
+		return guarded(call, deadline, Communicator::asyncError, false);
+	}
+
+	private static int asyncError(Nccl nccl, long communicator) {
 		int[] error = new int[1];
 		int code = nccl.commGetAsyncError(communicator, error);
 		return (code == NcclResult.SUCCESS.ordinal()) ? error[0] : code;
@@ -240,7 +309,7 @@ final class Communicator {
 			return this.library.runtime().isIdle(stream);
 		}
 		catch (DeviceException ex) {
-			throw ex.onRank(this.place.rank(), this.place.worldSize());
+			throw onRank(ex);
 		}
 		finally {
 			this.gate.unlock();
@@ -252,86 +321,43 @@ final class Communicator {
 	 * @throws NcclException if there is one
 	 */
 	void check(String call, Deadline deadline) {
-		NcclResult result = NcclResult.of(guarded(call, deadline, Communicator::progress));
+		NcclResult result = guarded(call, deadline, Communicator::asyncError, false);
 		if (result != NcclResult.SUCCESS && result != NcclResult.IN_PROGRESS) {
 			throw failed(call, result);
 		}
 	}
 
 	private NcclException failed(String call, NcclResult result) {
-		NcclException seen = NcclException.error(this.place, call, result, this.library.lastError());
+		NcclException seen = NcclException.error(place(), call, result, this.library.lastError());
 		this.failure = seen;
 		this.state.compareAndSet(State.OPEN, State.FAILED);
 		return seen;
 	}
 
-	/**
-	 * Derives another communicator from this one, which may have failed.
-	 * @return the new communicator's handle
-	 */
-	HandleSlot derive(String call, Deadline deadline, Derivation derivation) {
-		HandleSlot child = new HandleSlot();
-		takeTurn(call, deadline);
-		try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), device())) {
-			NcclResult[] answer = { NcclResult.of(deriving(call, deadline, derivation, child)) };
-			boolean done = IdleStrategy.await(() -> {
-				if (answer[0] == NcclResult.IN_PROGRESS && child.handle() == 0) {
-					answer[0] = derived(call, deadline);
-				}
-				return answer[0] != NcclResult.IN_PROGRESS || child.handle() != 0;
-			}, deadline);
-			if (!done) {
-				throw tooLate(call, deadline);
-			}
-			if (answer[0] != NcclResult.SUCCESS && answer[0] != NcclResult.IN_PROGRESS) {
-				throw failed(call, answer[0]);
-			}
-		}
-		catch (DeviceException ex) {
-			throw ex.onRank(this.place.rank(), this.place.worldSize());
-		}
-		finally {
-			this.turn.unlock();
-		}
-		return child;
-	}
-
-	private int deriving(String call, Deadline deadline, Derivation derivation, HandleSlot child) {
-		takeGate(call, deadline);
+	/** Gives the handles to other owners, after the call in progress. */
+	void transfer(String call) {
+		takeGate(call, Deadline.after(NO_LIMIT));
 		try {
-			if (this.state.get() != State.FAILED) {
+			if (!this.state.compareAndSet(State.OPEN, State.TRANSFERRED)) {
 				requireOpen(call);
 			}
-			return derivation.on(this.library.nccl(), this.handle, child.address());
 		}
 		finally {
 			this.gate.unlock();
 		}
 	}
 
-	/**
-	 * Progress of a derivation. A split in which this rank has no color succeeds without
-	 * a handle. A failed parent keeps reporting its old error, so only the handle shows
-	 * progress.
-	 */
-	private NcclResult derived(String call, Deadline deadline) {
-		if (this.state.get() == State.FAILED) {
-			return NcclResult.IN_PROGRESS;
-		}
-		return NcclResult.of(guarded(call, deadline, Communicator::progress));
-	}
-
 	/** Aborts and builds the exception for a missed deadline or an interrupt. */
 	NcclException tooLate(String call, Deadline deadline) {
 		boolean abortedHere = abort();
 		if (!abortedHere || Thread.currentThread().isInterrupted()) {
-			return NcclException.aborted(this.place, call);
+			return NcclException.aborted(place(), call);
 		}
-		return NcclException.timeout(this.place, call, deadline.timeout());
+		return NcclException.timeout(place(), call, deadline.timeout());
 	}
 
 	/**
-	 * Aborts the communicator, including calls in progress.
+	 * Aborts the communicators, including calls in progress.
 	 * @return whether this call did so
 	 */
 	boolean abort() {
@@ -340,63 +366,77 @@ final class Communicator {
 				&& !this.state.compareAndSet(State.CLOSING, State.ABORTED)) {
 			return false;
 		}
-		this.gate.insist(() -> this.library.nccl().commAbort(this.handle));
+		this.gate.insist(() -> {
+			for (int index = 0; index < this.places.size(); index++) {
+				this.library.nccl().commAbort(handle(index));
+			}
+		});
 		return true;
 	}
 
 	/**
-	 * Closes the communicator after issued calls have finished. Aborts it if that fails
-	 * or misses the deadline. Only the first close or abort has an effect.
+	 * Closes the communicators after issued calls have finished. Aborts them if that
+	 * fails or misses the deadline. Only the first close or abort has an effect.
+	 * @param finish ends the use of the communicators and may be in progress
 	 */
-	void close(Deadline deadline) {
+	void close(Deadline deadline, Issue finish) {
 		if (this.state.get() == State.FAILED) {
 			abort();
 		}
 		if (!this.state.compareAndSet(State.OPEN, State.CLOSING)) {
 			return;
 		}
-		boolean finished;
-		try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), device())) {
-			finished = finalised(deadline);
+		NcclResult finished;
+		try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), place().device())) {
+			finished = poll(ending(deadline, finish), deadline, () -> ending(deadline, Communicator::asyncError));
 		}
 		catch (RuntimeException ex) {
 			abort();
 			throw ex;
 		}
-		if (!finished) {
+		if (finished != NcclResult.SUCCESS) {
 			abort();
 		}
 		else if (this.state.compareAndSet(State.CLOSING, State.CLOSED)) {
-			this.gate.insist(() -> this.library.nccl().commDestroy(this.handle));
+			this.gate.insist(this::destroyEach);
 		}
-	}
-
-	private boolean finalised(Deadline deadline) {
-		int[] code = { ending(deadline, Nccl::commFinalize) };
-		IdleStrategy.await(() -> {
-			if (code[0] == NcclResult.IN_PROGRESS.ordinal() && this.state.get() == State.CLOSING) {
-				code[0] = ending(deadline, Communicator::progress);
-			}
-			return code[0] != NcclResult.IN_PROGRESS.ordinal() || this.state.get() != State.CLOSING;
-		}, deadline);
-		return code[0] == NcclResult.SUCCESS.ordinal();
 	}
 
 	/**
-	 * Returns an error if another thread's native call does not return by the deadline.
+	 * A call of the close. Returns an error if an abort has ended the communicator, or if
+	 * another thread's native call does not return by the deadline.
 	 */
-	private int ending(Deadline deadline, Issue issue) {
+	private NcclResult ending(Deadline deadline, Issue issue) {
 		if (!this.gate.tryLock(deadline.remainingNanos())) {
-			return NcclResult.INTERNAL_ERROR.ordinal();
+			return NcclResult.INTERNAL_ERROR;
 		}
 		try {
-			if (this.state.get() == State.ABORTED) {
-				return NcclResult.INTERNAL_ERROR.ordinal();
-			}
-			return issue.on(this.library.nccl(), this.handle);
+			return (this.state.get() == State.CLOSING) ? NcclResult.of(issue.on(this.library.nccl(), handle()))
+					: NcclResult.INTERNAL_ERROR;
 		}
 		finally {
 			this.gate.unlock();
+		}
+	}
+
+	/** Destroys every communicator, even if destroying an earlier one fails. */
+	private void destroyEach() {
+		RuntimeException first = null;
+		for (int index = 0; index < this.places.size(); index++) {
+			try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), this.places.get(index).device())) {
+				this.library.nccl().commDestroy(handle(index));
+			}
+			catch (RuntimeException ex) {
+				if (first == null) {
+					first = ex;
+				}
+				else {
+					first.addSuppressed(ex);
+				}
+			}
+		}
+		if (first != null) {
+			throw first;
 		}
 	}
 

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 
 import io.tutti.BackendUnavailableException;
@@ -26,34 +25,19 @@ import io.tutti.engine.transport.IdleStrategy;
  */
 public final class CommunicatorGroup implements AutoCloseable {
 
-	private enum State {
-
-		OPEN, SPLIT, CLOSED, ABORTED
-
-	}
-
 	private static final DeviceReduction NONE = DeviceReduction.of(ReduceOp.SUM);
 
-	private final NcclLibrary library;
+	private final Communicator communicator;
 
 	private final List<Integer> devices;
 
-	private final long[] communicators;
+	private final List<NcclCalls> calls;
 
-	private final List<NcclCalls> calls = new ArrayList<>();
-
-	private final TimedLock turn = new TimedLock();
-
-	private final AtomicReference<State> state = new AtomicReference<>(State.OPEN);
-
-	private CommunicatorGroup(NcclLibrary library, List<Integer> devices, long[] communicators) {
-		this.library = library;
-		this.devices = List.copyOf(devices);
-		this.communicators = communicators;
-		for (int rank = 0; rank < communicators.length; rank++) {
-			this.calls.add(new NcclCalls(library.availability(),
-					new RankPlacement(rank, communicators.length, devices.get(rank))));
-		}
+	private CommunicatorGroup(Communicator communicator) {
+		this.communicator = communicator;
+		this.devices = communicator.places().stream().map(RankPlacement::device).toList();
+		NcclAvailability availability = communicator.library().availability();
+		this.calls = communicator.places().stream().map((place) -> new NcclCalls(availability, place)).toList();
 	}
 
 	/**
@@ -70,17 +54,21 @@ public final class CommunicatorGroup implements AutoCloseable {
 
 	static CommunicatorGroup create(NcclLibrary library, List<Integer> devices) {
 		requireDistinct(devices);
-		requirePresent(devices, library.runtime().deviceCount());
-		long[] communicators = new long[devices.size()];
+		int count = library.runtime().deviceCount();
+		devices.forEach((device) -> CudaDevices.requirePresent(device, count));
+		List<RankPlacement> places = IntStream.range(0, devices.size())
+			.mapToObj((rank) -> new RankPlacement(rank, devices.size(), devices.get(rank)))
+			.toList();
+		Communicator.HandleSlots slots = new Communicator.HandleSlots(devices.size());
 		try (SelectedDevice _ = SelectedDevice.select(library.runtime(), devices.getFirst())) {
-			NcclResult result = NcclResult
-				.of(library.nccl().commInitAll(communicators, devices.stream().mapToInt(Integer::intValue).toArray()));
+			NcclResult result = NcclResult.of(library.nccl()
+				.commInitAll(slots.address(), devices.stream().mapToInt(Integer::intValue).toArray()));
 			if (result != NcclResult.SUCCESS) {
-				throw NcclException.error(new RankPlacement(0, devices.size(), devices.getFirst()),
-						"init of " + devices.size() + " devices", result, library.lastError());
+				throw NcclException.error(places.getFirst(), "init of " + devices.size() + " devices", result,
+						library.lastError());
 			}
 		}
-		return new CommunicatorGroup(library, devices, communicators);
+		return new CommunicatorGroup(new Communicator(library, slots, places));
 	}
 
 	private static void requireDistinct(List<Integer> devices) {
@@ -90,10 +78,6 @@ public final class CommunicatorGroup implements AutoCloseable {
 		if (new HashSet<>(devices).size() < devices.size()) {
 			throw new IllegalArgumentException("devices must be distinct, got " + devices);
 		}
-	}
-
-	private static void requirePresent(List<Integer> devices, int count) {
-		devices.forEach((device) -> CudaDevices.requirePresent(device, count));
 	}
 
 	/**
@@ -222,17 +206,12 @@ public final class CommunicatorGroup implements AutoCloseable {
 			grouped.add(onDevice(rank,
 					this.calls.get(rank).of(collective, operands.get(rank), reduction, root, streams.get(rank))));
 		}
-		this.turn.lock();
 		try {
-			requireOpen(collective.label());
-			NcclResult result = NcclResult.of(grouped.on(this.library.nccl(), 0));
-			requireOpen(collective.label());
-			if (result != NcclResult.SUCCESS) {
-				throw failed(collective.label(), result);
-			}
+			this.communicator.issueBlocking(collective.label(), grouped);
 		}
-		finally {
-			this.turn.unlock();
+		catch (NcclException ex) {
+			abort();
+			throw ex;
 		}
 	}
 
@@ -242,21 +221,17 @@ public final class CommunicatorGroup implements AutoCloseable {
 	 */
 	private Communicator.Issue onDevice(int rank, Communicator.Issue issue) {
 		return (nccl, _) -> {
-			if (!isOpen()) {
+			if (this.communicator.state() == Communicator.State.ABORTED) {
 				return NcclResult.INVALID_USAGE.ordinal();
 			}
-			try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), this.devices.get(rank))) {
-				return issue.on(nccl, this.communicators[rank]);
+			try (SelectedDevice _ = SelectedDevice.select(runtime(), this.devices.get(rank))) {
+				return issue.on(nccl, this.communicator.handle(rank));
 			}
 		};
 	}
 
-	/**
-	 * If an abort freed the communicators during the call, the abort is the cause.
-	 */
-	private NcclException failed(String call, NcclResult result) {
-		NcclException failure = NcclException.error(place(0), call, result, this.library.lastError());
-		return end(State.ABORTED) ? failure : NcclException.aborted(place(0), call);
+	private DeviceRuntime runtime() {
+		return this.communicator.library().runtime();
 	}
 
 	private void requireOnePerDevice(String name, int count) {
@@ -267,18 +242,7 @@ public final class CommunicatorGroup implements AutoCloseable {
 	}
 
 	private boolean isOpen() {
-		return this.state.get() == State.OPEN;
-	}
-
-	private void requireOpen(String call) {
-		switch (this.state.get()) {
-			case OPEN -> {
-			}
-			case SPLIT ->
-				throw new IllegalStateException(call + ": the communicators were transferred by an earlier split");
-			case CLOSED -> throw new IllegalStateException(call + ": the communicators are closed");
-			case ABORTED -> throw NcclException.aborted(place(0), call);
-		}
+		return this.communicator.state() == Communicator.State.OPEN;
 	}
 
 	/**
@@ -303,22 +267,18 @@ public final class CommunicatorGroup implements AutoCloseable {
 			pending.removeIf((rank) -> isOpen() && isIdle(rank, streams.get(rank)));
 			return pending.isEmpty() || !isOpen();
 		}, Deadline.after(timeout));
-		requireOpen("synchronize");
+		this.communicator.requireOpen("synchronize");
 		if (!done) {
 			abort();
-			throw Thread.currentThread().isInterrupted()
-					? NcclException.aborted(place(pending.getFirst()), "synchronize")
-					: NcclException.timeout(place(pending.getFirst()), "synchronize", timeout);
+			RankPlacement place = this.communicator.places().get(pending.getFirst());
+			throw Thread.currentThread().isInterrupted() ? NcclException.aborted(place, "synchronize")
+					: NcclException.timeout(place, "synchronize", timeout);
 		}
 	}
 
-	private RankPlacement place(int rank) {
-		return new RankPlacement(rank, this.devices.size(), this.devices.get(rank));
-	}
-
 	private boolean isIdle(int rank, long stream) {
-		try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), this.devices.get(rank))) {
-			return this.library.runtime().isIdle(stream);
+		try (SelectedDevice _ = SelectedDevice.select(runtime(), this.devices.get(rank))) {
+			return runtime().isIdle(stream);
 		}
 	}
 
@@ -329,20 +289,10 @@ public final class CommunicatorGroup implements AutoCloseable {
 	 * @return the communicators by rank
 	 */
 	public List<RankCommunicator> split(Duration timeout) {
-		this.turn.lock();
-		try {
-			if (!this.state.compareAndSet(State.OPEN, State.SPLIT)) {
-				requireOpen("split");
-			}
-			List<RankCommunicator> ranks = new ArrayList<>();
-			for (int rank = 0; rank < this.devices.size(); rank++) {
-				ranks.add(RankCommunicator.adopt(this.library, this.communicators[rank], place(rank), timeout));
-			}
-			return ranks;
-		}
-		finally {
-			this.turn.unlock();
-		}
+		this.communicator.transfer("split");
+		return IntStream.range(0, this.devices.size())
+			.mapToObj((rank) -> RankCommunicator.adopt(this.communicator, rank, timeout))
+			.toList();
 	}
 
 	/**
@@ -350,65 +300,17 @@ public final class CommunicatorGroup implements AutoCloseable {
 	 * first close or abort has an effect.
 	 */
 	public void abort() {
-		end(State.ABORTED);
+		this.communicator.abort();
 	}
 
 	/**
 	 * Destroys all communicators; aborts them if a call on another thread does not end
-	 * soon. Has no effect once they are transferred or ended.
+	 * soon, since a communicator must not be destroyed while a call uses it. Has no
+	 * effect once they are transferred or ended.
 	 */
 	@Override
 	public void close() {
-		end(State.CLOSED);
-	}
-
-	/**
-	 * Aborts instead of destroying if a native call does not return, since a communicator
-	 * must not be destroyed while a call uses it.
-	 * @return whether this call ended the communicators
-	 */
-	private boolean end(State asked) {
-		boolean locked = this.turn.tryLock(TimedLock.COURTESY.toNanos());
-		State how = locked ? asked : State.ABORTED;
-		try {
-			if (!this.state.compareAndSet(State.OPEN, how)) {
-				return false;
-			}
-			endAll(how);
-			return true;
-		}
-		finally {
-			if (locked) {
-				this.turn.unlock();
-			}
-		}
-	}
-
-	/** Ends every rank, even if ending an earlier rank fails. */
-	private void endAll(State how) {
-		Nccl nccl = this.library.nccl();
-		RuntimeException first = null;
-		for (int rank = 0; rank < this.devices.size(); rank++) {
-			try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), this.devices.get(rank))) {
-				if (how == State.CLOSED) {
-					nccl.commDestroy(this.communicators[rank]);
-				}
-				else {
-					nccl.commAbort(this.communicators[rank]);
-				}
-			}
-			catch (RuntimeException ex) {
-				if (first == null) {
-					first = ex;
-				}
-				else {
-					first.addSuppressed(ex);
-				}
-			}
-		}
-		if (first != null) {
-			throw first;
-		}
+		this.communicator.close(Deadline.after(TimedLock.COURTESY), (_, _) -> NcclResult.SUCCESS.ordinal());
 	}
 
 }

@@ -93,47 +93,37 @@ public record DeviceOperands(int device, long send, long sendCount, long receive
 		place.requireRank("root", root);
 		requireDevice(place.device());
 		int parts = place.worldSize();
-		boolean isRoot = place.rank() == root;
+		if (isRooted(collective) && place.rank() != root) {
+			return;
+		}
 		switch (collective) {
-			case ALL_REDUCE -> requireEqual();
-			case ALL_GATHER -> requireReceived(parts, place.rank());
-			case REDUCE_SCATTER -> requireSent(parts, place.rank());
+			case ALL_REDUCE, REDUCE, BROADCAST -> {
+				requireCount("receive", this.receiveCount, this.sendCount, "equal to the send count");
+				requireApartOrInPlace(0, 0);
+			}
+			case ALL_GATHER, GATHER -> {
+				requireCount("receive", this.receiveCount, total("send", this.sendCount, parts),
+						parts + " × the send count");
+				requireApartOrInPlace(place.rank(), 0);
+			}
+			case REDUCE_SCATTER, SCATTER -> {
+				requireCount("send", this.sendCount, total("receive", this.receiveCount, parts),
+						parts + " × the receive count");
+				requireApartOrInPlace(0, place.rank());
+			}
 			case ALL_TO_ALL -> requireExchange(parts);
-			case REDUCE, BROADCAST -> {
-				if (isRoot) {
-					requireEqual();
-				}
-			}
-			case GATHER -> {
-				if (isRoot) {
-					requireReceived(parts, place.rank());
-				}
-			}
-			case SCATTER -> {
-				if (isRoot) {
-					requireSent(parts, place.rank());
-				}
-			}
 			case BARRIER -> throw new IllegalArgumentException("a barrier has no operands");
 			case SCAN, EXCLUSIVE_SCAN ->
 				throw new UnsupportedOperationException("NCCL has no " + collective + "; use buffers in host memory");
 		}
 	}
 
-	private void requireEqual() {
-		requireCount("receive", this.receiveCount, this.sendCount, "equal to the send count");
-		requireApartOrInPlace(0, 0);
-	}
-
-	private void requireReceived(int parts, int rank) {
-		requireCount("receive", this.receiveCount, total("send", this.sendCount, parts), parts + " × the send count");
-		requireApartOrInPlace(rank, 0);
-	}
-
-	private void requireSent(int parts, int rank) {
-		requireCount("send", this.sendCount, total("receive", this.receiveCount, parts),
-				parts + " × the receive count");
-		requireApartOrInPlace(0, rank);
+	/** Whether only the root's counts matter. */
+	private static boolean isRooted(Collective collective) {
+		return switch (collective) {
+			case REDUCE, BROADCAST, GATHER, SCATTER -> true;
+			case ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, SCAN, EXCLUSIVE_SCAN, BARRIER -> false;
+		};
 	}
 
 	private void requireExchange(int parts) {

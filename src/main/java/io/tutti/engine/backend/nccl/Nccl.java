@@ -17,8 +17,11 @@ interface Nccl {
 	 */
 	int commInitRankConfig(long slot, int worldSize, byte[] id, int rank);
 
-	/** Creates one blocking communicator per device of this process. */
-	int commInitAll(long[] communicators, int[] devices);
+	/**
+	 * Creates one blocking communicator per device of this process.
+	 * @param slots address of 8 bytes for each handle
+	 */
+	int commInitAll(long slots, int[] devices);
 
 	/** Non-blocking: the handle may be written after the call returns. */
 	int commSplit(long communicator, int color, int key, long slot);

@@ -7,17 +7,11 @@ import io.tutti.engine.backend.nccl.Communicator.Issue;
  * Maps collectives to NCCL calls. If the installed library has no gather, scatter or
  * all-to-all, these are sends and receives in one group call; a part that is already in
  * its place is not sent.
+ *
+ * @param availability the functions that the installed library has
+ * @param place the rank that makes the calls
  */
-final class NcclCalls {
-
-	private final NcclAvailability availability;
-
-	private final RankPlacement place;
-
-	NcclCalls(NcclAvailability availability, RankPlacement place) {
-		this.availability = availability;
-		this.place = place;
-	}
+record NcclCalls(NcclAvailability availability, RankPlacement place) {
 
 	/**
 	 * Checks the arguments and returns the call to issue.

@@ -7,7 +7,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
-import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
@@ -15,6 +14,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 import io.tutti.engine.backend.nccl.NcclAvailability.State;
 import org.jspecify.annotations.Nullable;
@@ -66,66 +66,42 @@ record NcclProbe(boolean presetPresent, String driver, List<String> runtimes, St
 
 	/** Probes; reports problems in the result and never throws for them. */
 	NcclAvailability probe() {
-		if (!this.presetPresent) {
-			return missing(State.PRESET_MISSING, "org.bytedeco:cuda is not on the class path", 0);
-		}
-		SymbolLookup driverLibrary = open(this.driver);
-		if (driverLibrary == null) {
-			return missing(State.DRIVER_MISSING, this.driver + " cannot be loaded", 0);
-		}
-		try {
-			return withDriver(driverLibrary);
-		}
-		catch (UnusableLibraryException ex) {
-			return missing(ex.state, String.valueOf(ex.getMessage()), 0);
-		}
-	}
-
-	private static NcclAvailability missing(State state, String detail, int devices) {
-		return new NcclAvailability(state, detail, devices, 0, Set.of());
-	}
-
-	private NcclAvailability withDriver(SymbolLookup driverLibrary) {
-		int devices = devices(driverLibrary);
-		if (devices < 1) {
-			return missing(State.NO_DEVICE, "the driver reports no GPU", 0);
-		}
-		if (this.runtimes.stream().allMatch((runtime) -> open(runtime) == null)) {
-			return missing(State.RUNTIME_MISSING, String.join(" or ", this.runtimes) + " cannot be loaded", devices);
-		}
-		SymbolLookup library = open(this.nccl);
-		if (library == null) {
-			return missing(State.LIBRARY_MISSING, this.nccl + " cannot be loaded", devices);
-		}
-		return withNccl(devices, library);
-	}
-
-	private NcclAvailability withNccl(int devices, SymbolLookup library) {
-		int version = query(library, "ncclGetVersion", State.LIBRARY_MISSING, this.nccl);
+		int devices = 0;
+		int version = 0;
 		Set<NcclFunction> functions = EnumSet.noneOf(NcclFunction.class);
-		for (NcclFunction function : NcclFunction.values()) {
-			if (library.find(function.symbol()).isPresent()) {
-				functions.add(function);
+		try {
+			require(this.presetPresent, State.PRESET_MISSING, "org.bytedeco:cuda is not on the class path");
+			devices = devices(open(this.driver, State.DRIVER_MISSING));
+			require(devices > 0, State.NO_DEVICE, "the driver reports no GPU");
+			openAny(this.runtimes, State.RUNTIME_MISSING);
+			SymbolLookup library = open(this.nccl, State.LIBRARY_MISSING);
+			version = query(library, "ncclGetVersion", State.LIBRARY_MISSING, this.nccl);
+			Stream.of(NcclFunction.values())
+				.filter((function) -> library.find(function.symbol()).isPresent())
+				.forEach(functions::add);
+			String name = "NCCL " + NcclAvailability.versionText(version);
+			for (NcclFunction needed : NEEDED) {
+				require(functions.contains(needed), State.TOO_OLD,
+						name + " lacks " + needed.symbol() + ", which NCCL has since " + needed.since());
 			}
+			return new NcclAvailability(State.AVAILABLE,
+					name + ", " + devices + ((devices == 1) ? " device" : " devices"), devices, version, functions);
 		}
-		String name = "NCCL " + NcclAvailability.versionText(version);
-		for (NcclFunction needed : NEEDED) {
-			if (!functions.contains(needed)) {
-				return new NcclAvailability(State.TOO_OLD,
-						name + " lacks " + needed.symbol() + ", which NCCL has since " + needed.since(), devices,
-						version, functions);
-			}
+		catch (UnusableException ex) {
+			return new NcclAvailability(ex.state, String.valueOf(ex.getMessage()), devices, version, functions);
 		}
-		return new NcclAvailability(State.AVAILABLE, name + ", " + devices + ((devices == 1) ? " device" : " devices"),
-				devices, version, functions);
+	}
+
+	private static void require(boolean condition, State otherwise, String detail) {
+		if (!condition) {
+			throw new UnusableException(otherwise, detail);
+		}
 	}
 
 	private int devices(SymbolLookup driverLibrary) {
 		int initialized = call(function(driverLibrary, "cuInit", State.DRIVER_MISSING, this.driver),
 				ValueLayout.JAVA_INT, 0);
-		if (initialized != SUCCESS) {
-			throw new UnusableLibraryException(State.NO_DEVICE, "cuInit returned " + initialized);
-		}
+		require(initialized == SUCCESS, State.NO_DEVICE, "cuInit returned " + initialized);
 		return query(driverLibrary, "cuDeviceGetCount", State.DRIVER_MISSING, this.driver);
 	}
 
@@ -134,9 +110,7 @@ record NcclProbe(boolean presetPresent, String driver, List<String> runtimes, St
 		try (Arena arena = Arena.ofConfined()) {
 			MemorySegment result = arena.allocate(ValueLayout.JAVA_INT);
 			int code = call(function(library, name, lacking, file), ValueLayout.ADDRESS, result);
-			if (code != SUCCESS) {
-				throw new UnusableLibraryException(lacking, name + " of " + file + " returned " + code);
-			}
+			require(code == SUCCESS, lacking, name + " of " + file + " returned " + code);
 			return result.get(ValueLayout.JAVA_INT, 0);
 		}
 	}
@@ -155,28 +129,34 @@ record NcclProbe(boolean presetPresent, String driver, List<String> runtimes, St
 	}
 
 	private static MemorySegment function(SymbolLookup library, String name, State lacking, String file) {
-		return library.find(name).orElseThrow(() -> new UnusableLibraryException(lacking, file + " has no " + name));
+		return library.find(name).orElseThrow(() -> new UnusableException(lacking, file + " has no " + name));
+	}
+
+	private static SymbolLookup open(String library, State lacking) {
+		return openAny(List.of(library), lacking);
 	}
 
 	@SuppressWarnings("restricted") // loads a library that the operator installed
-	private static @Nullable SymbolLookup open(String library) {
-		try {
-			return library.contains("/") ? SymbolLookup.libraryLookup(Path.of(library), Arena.global())
-					: SymbolLookup.libraryLookup(library, Arena.global());
+	private static SymbolLookup openAny(List<String> libraries, State lacking) {
+		for (String library : libraries) {
+			try {
+				return SymbolLookup.libraryLookup(library, Arena.global());
+			}
+			catch (IllegalArgumentException ex) {
+				continue;
+			}
 		}
-		catch (IllegalArgumentException ex) {
-			return null;
-		}
+		throw new UnusableException(lacking, String.join(" or ", libraries) + " cannot be loaded");
 	}
 
-	/** A library is present but lacks a function or returns an error. */
-	private static final class UnusableLibraryException extends RuntimeException {
+	/** NCCL cannot be used in this process. */
+	private static final class UnusableException extends RuntimeException {
 
 		private static final long serialVersionUID = 1L;
 
 		private final State state;
 
-		UnusableLibraryException(State state, String detail) {
+		UnusableException(State state, String detail) {
 			super(detail, null, false, false);
 			this.state = state;
 		}

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * NCCL through the JavaCPP preset. Loaded only after a successful probe. A call that may
- * write a handle later receives a {@link Communicator.HandleSlot} address, because the
+ * write a handle later receives a {@link Communicator.HandleSlots} address, because the
  * preset's own out-parameters are freed when the call returns.
  */
 final class PresetNccl implements Nccl {
@@ -101,14 +101,8 @@ final class PresetNccl implements Nccl {
 	}
 
 	@Override
-	public int commInitAll(long[] communicators, int[] devices) {
-		try (PointerPointer<Pointer> made = new PointerPointer<>(devices.length)) {
-			int result = nccl.ncclCommInitAll(made, devices.length, devices);
-			for (int rank = 0; result == nccl.ncclSuccess && rank < devices.length; rank++) {
-				communicators[rank] = made.get(rank).address();
-			}
-			return result;
-		}
+	public int commInitAll(long slots, int[] devices) {
+		return nccl.ncclCommInitAll(slot(slots), devices.length, devices);
 	}
 
 	@Override

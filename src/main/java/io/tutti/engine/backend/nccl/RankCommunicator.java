@@ -1,8 +1,10 @@
 package io.tutti.engine.backend.nccl;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongFunction;
 
 import io.tutti.BackendUnavailableException;
 import io.tutti.ReduceOp;
@@ -24,13 +26,7 @@ public final class RankCommunicator implements AutoCloseable {
 	/** Limit for an orderly close, after which the communicator is aborted. */
 	private static final Duration CLOSING = Duration.ofSeconds(10);
 
-	private final NcclLibrary library;
-
 	private final Communicator communicator;
-
-	private final RankPlacement place;
-
-	private final long ownStream;
 
 	private final boolean ownsStream;
 
@@ -42,15 +38,12 @@ public final class RankCommunicator implements AutoCloseable {
 
 	private @Nullable DeviceBuffer barrierElement;
 
-	private RankCommunicator(NcclLibrary library, Communicator communicator, RankPlacement place, @Nullable Long stream,
-			Duration timeout) {
-		this.library = library;
+	private RankCommunicator(Communicator communicator, @Nullable Long given, Duration timeout) {
 		this.communicator = communicator;
-		this.place = place;
 		this.timeout = timeout;
-		this.ownStream = (stream != null) ? stream : ownStream(library.runtime(), place.device());
-		this.ownsStream = stream == null && this.ownStream != DeviceRuntime.DEFAULT_STREAM;
-		this.operations = new StreamOperations(communicator, library, place, this.ownStream, timeout);
+		long stream = (given != null) ? given : ownStream(communicator.library().runtime(), device());
+		this.ownsStream = given == null && stream != DeviceRuntime.DEFAULT_STREAM;
+		this.operations = operations(stream);
 	}
 
 	/** Uses the default stream if a stream cannot be created. */
@@ -111,18 +104,18 @@ public final class RankCommunicator implements AutoCloseable {
 
 	static RankCommunicator create(NcclLibrary library, UniqueId id, RankPlacement place, @Nullable Long stream,
 			Duration timeout) {
-		requireDevice(library, place.device());
+		CudaDevices.requirePresent(place.device(), library.runtime().deviceCount());
 		Deadline deadline = Deadline.after(timeout);
 		try (SelectedDevice _ = SelectedDevice.select(library.runtime(), place.device())) {
-			Communicator.HandleSlot slot = new Communicator.HandleSlot();
+			Communicator.HandleSlots slot = new Communicator.HandleSlots(1);
 			NcclResult result = NcclResult
 				.of(library.nccl().commInitRankConfig(slot.address(), place.worldSize(), id.asBytes(), place.rank()));
 			if (result != NcclResult.SUCCESS && result != NcclResult.IN_PROGRESS) {
 				throw NcclException.error(place, "init", result, library.lastError());
 			}
-			Communicator communicator = new Communicator(library, slot, place);
-			ready(communicator, "init", deadline);
-			return new RankCommunicator(library, communicator, place, stream, timeout);
+			Communicator communicator = new Communicator(library, slot, List.of(place));
+			ready(communicator, () -> communicator.awaitReady("init", deadline));
+			return new RankCommunicator(communicator, stream, timeout);
 		}
 		catch (DeviceException ex) {
 			throw ex.onRank(place.rank(), place.worldSize());
@@ -130,9 +123,9 @@ public final class RankCommunicator implements AutoCloseable {
 	}
 
 	/** Aborts a communicator that does not become ready, since no caller owns it yet. */
-	private static void ready(Communicator communicator, String call, Deadline deadline) {
+	private static void ready(Communicator communicator, Runnable steps) {
 		try {
-			communicator.awaitReady(call, deadline);
+			steps.run();
 		}
 		catch (RuntimeException ex) {
 			communicator.abort();
@@ -140,34 +133,31 @@ public final class RankCommunicator implements AutoCloseable {
 		}
 	}
 
-	/** Takes ownership of an existing communicator. */
-	static RankCommunicator adopt(NcclLibrary library, long handle, RankPlacement place, Duration timeout) {
-		return new RankCommunicator(library, new Communicator(library, handle, place), place, null, timeout);
-	}
-
-	private static void requireDevice(NcclLibrary library, int device) {
-		CudaDevices.requirePresent(device, library.runtime().deviceCount());
+	/** Takes ownership of one of several communicators. */
+	static RankCommunicator adopt(Communicator all, int index, Duration timeout) {
+		return new RankCommunicator(new Communicator(all.library(), Communicator.HandleSlots.of(all.handle(index)),
+				List.of(all.places().get(index))), null, timeout);
 	}
 
 	/**
 	 * {@return this rank}
 	 */
 	public int rank() {
-		return this.place.rank();
+		return this.communicator.place().rank();
 	}
 
 	/**
 	 * {@return the number of ranks}
 	 */
 	public int worldSize() {
-		return this.place.worldSize();
+		return this.communicator.place().worldSize();
 	}
 
 	/**
 	 * {@return the device of this communicator}
 	 */
 	public int device() {
-		return this.place.device();
+		return this.communicator.place().device();
 	}
 
 	/**
@@ -192,7 +182,7 @@ public final class RankCommunicator implements AutoCloseable {
 	 * @return the operations
 	 */
 	public StreamOperations operations(long stream) {
-		return new StreamOperations(this.communicator, this.library, this.place, stream, this.timeout);
+		return new StreamOperations(this.communicator, stream, this.timeout);
 	}
 
 	/**
@@ -201,6 +191,10 @@ public final class RankCommunicator implements AutoCloseable {
 	 */
 	public AbortHandle abortHandle() {
 		return this.communicator.abortHandle();
+	}
+
+	private NcclLibrary library() {
+		return this.communicator.library();
 	}
 
 	/** Waits until all work on this communicator's stream is complete. */
@@ -212,7 +206,7 @@ public final class RankCommunicator implements AutoCloseable {
 	public synchronized void barrier() {
 		DeviceBuffer element = this.barrierElement;
 		if (element == null) {
-			element = DeviceBuffer.allocate(this.library.runtime(), device(), 1, DeviceDataType.INT32);
+			element = DeviceBuffer.allocate(library().runtime(), device(), 1, DeviceDataType.INT32);
 			this.barrierElement = element;
 		}
 		this.operations.allReduce(DeviceOperands.inPlace(element), DeviceReduction.of(ReduceOp.MAX));
@@ -240,9 +234,9 @@ public final class RankCommunicator implements AutoCloseable {
 	 * @throws UnsupportedOperationException if the installed library has no split
 	 */
 	public @Nullable RankCommunicator split(int color, int key) {
-		this.library.availability().require(NcclFunction.SPLIT);
+		library().availability().require(NcclFunction.SPLIT);
 		return derived("split",
-				(nccl, parent, slot) -> nccl.commSplit(parent, Math.max(color, NcclCodes.NO_COLOR), key, slot));
+				(slot) -> (nccl, parent) -> nccl.commSplit(parent, Math.max(color, NcclCodes.NO_COLOR), key, slot));
 	}
 
 	/**
@@ -253,36 +247,40 @@ public final class RankCommunicator implements AutoCloseable {
 	 * @throws UnsupportedOperationException if the installed library has no shrink
 	 */
 	public RankCommunicator shrink(Set<Integer> excluded, boolean afterFailure) {
-		this.library.availability().require(NcclFunction.SHRINK);
+		library().availability().require(NcclFunction.SHRINK);
 		if (excluded.isEmpty() || excluded.contains(rank())) {
 			throw new IllegalArgumentException(
 					"excluded ranks must be at least one and not rank " + rank() + " itself, got " + excluded);
 		}
-		excluded.forEach((rank) -> this.place.requireRank("excluded rank", rank));
+		excluded.forEach((rank) -> this.communicator.place().requireRank("excluded rank", rank));
 		int[] ranks = excluded.stream().mapToInt(Integer::intValue).sorted().toArray();
 		int flags = afterFailure ? NcclCodes.SHRINK_ABORT : NcclCodes.SHRINK_DEFAULT;
-		RankCommunicator rest = derived("shrink", (nccl, parent, slot) -> nccl.commShrink(parent, ranks, slot, flags));
+		RankCommunicator rest = derived("shrink",
+				(slot) -> (nccl, parent) -> nccl.commShrink(parent, ranks, slot, flags));
 		if (rest == null) {
 			throw new IllegalStateException("NCCL returned no communicator of the remaining ranks to rank " + rank());
 		}
 		return rest;
 	}
 
-	private @Nullable RankCommunicator derived(String call, Communicator.Derivation derivation) {
+	/** The new communicator's rank and world size are known to NCCL only. */
+	private @Nullable RankCommunicator derived(String call, LongFunction<Communicator.Issue> derivation) {
 		Deadline deadline = Deadline.after(this.timeout);
-		Communicator.HandleSlot child = this.communicator.derive(call, deadline, derivation);
-		if (child.handle() == 0) {
+		Communicator.HandleSlots child = new Communicator.HandleSlots(1);
+		this.communicator.derive(call, deadline, derivation.apply(child.address()), child);
+		if (child.handle(0) == 0) {
 			return null;
 		}
-		Communicator made = new Communicator(this.library, child, this.place);
-		ready(made, call, deadline);
+		Communicator made = new Communicator(library(), child, this.communicator.places());
 		int[] rank = new int[1];
 		int[] worldSize = new int[1];
-		made.issue(call, deadline, (nccl, communicator) -> nccl.commUserRank(communicator, rank));
-		made.issue(call, deadline, (nccl, communicator) -> nccl.commCount(communicator, worldSize));
-		RankPlacement derived = new RankPlacement(rank[0], worldSize[0], device());
-		made.placed(derived);
-		return new RankCommunicator(this.library, made, derived, null, this.timeout);
+		ready(made, () -> {
+			made.awaitReady(call, deadline);
+			made.issue(call, deadline, (nccl, communicator) -> nccl.commUserRank(communicator, rank));
+			made.issue(call, deadline, (nccl, communicator) -> nccl.commCount(communicator, worldSize));
+		});
+		RankPlacement place = new RankPlacement(rank[0], worldSize[0], device());
+		return new RankCommunicator(new Communicator(library(), child, List.of(place)), null, this.timeout);
 	}
 
 	/**
@@ -292,8 +290,8 @@ public final class RankCommunicator implements AutoCloseable {
 	 * @throws UnsupportedOperationException if the installed library has no registration
 	 */
 	public BufferRegistration register(DeviceBuffer buffer) {
-		this.library.availability().require(NcclFunction.REGISTER);
-		this.library.availability().require(NcclFunction.DEREGISTER);
+		library().availability().require(NcclFunction.REGISTER);
+		library().availability().require(NcclFunction.DEREGISTER);
 		return BufferRegistration.of(this.communicator, buffer, this.timeout);
 	}
 
@@ -306,14 +304,14 @@ public final class RankCommunicator implements AutoCloseable {
 	 * @throws UnsupportedOperationException if the installed library has no allocation
 	 */
 	public DeviceBuffer allocate(long count, DeviceDataType type) {
-		this.library.availability().require(NcclFunction.MEM_ALLOC);
-		this.library.availability().require(NcclFunction.MEM_FREE);
+		library().availability().require(NcclFunction.MEM_ALLOC);
+		library().availability().require(NcclFunction.MEM_FREE);
 		DeviceBuffer.requireCount(count, type);
 		long[] address = new long[1];
 		long bytes = Math.max(1, count * type.bytes());
 		this.communicator.issue("allocate", Deadline.after(this.timeout),
 				(nccl, communicator) -> nccl.memAlloc(address, bytes));
-		return DeviceBuffer.owned(device(), address[0], count, type, this.library.nccl()::memFree);
+		return DeviceBuffer.owned(device(), address[0], count, type, library().nccl()::memFree);
 	}
 
 	/**
@@ -326,7 +324,7 @@ public final class RankCommunicator implements AutoCloseable {
 			return;
 		}
 		try {
-			this.communicator.close(Deadline.after(CLOSING));
+			this.communicator.close(Deadline.after(CLOSING), Nccl::commFinalize);
 		}
 		finally {
 			release();
@@ -339,7 +337,7 @@ public final class RankCommunicator implements AutoCloseable {
 			element.close();
 		}
 		if (this.ownsStream) {
-			this.library.runtime().destroyStream(this.ownStream);
+			library().runtime().destroyStream(this.operations.stream());
 		}
 	}
 

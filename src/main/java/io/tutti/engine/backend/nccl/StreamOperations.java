@@ -23,9 +23,7 @@ public final class StreamOperations {
 
 	private final Communicator communicator;
 
-	private final NcclCalls issues;
-
-	private final RankPlacement place;
+	private final NcclCalls calls;
 
 	private final long stream;
 
@@ -34,16 +32,13 @@ public final class StreamOperations {
 	/** The open group of calls, or {@code null} if each call is issued at once. */
 	private final @Nullable GroupedCalls group;
 
-	StreamOperations(Communicator communicator, NcclLibrary library, RankPlacement place, long stream,
-			Duration timeout) {
-		this(communicator, new NcclCalls(library.availability(), place), place, stream, timeout, null);
+	StreamOperations(Communicator communicator, long stream, Duration timeout) {
+		this(communicator, stream, timeout, null);
 	}
 
-	private StreamOperations(Communicator communicator, NcclCalls issues, RankPlacement place, long stream,
-			Duration timeout, @Nullable GroupedCalls group) {
+	private StreamOperations(Communicator communicator, long stream, Duration timeout, @Nullable GroupedCalls group) {
 		this.communicator = communicator;
-		this.issues = issues;
-		this.place = place;
+		this.calls = new NcclCalls(communicator.library().availability(), communicator.place());
 		this.stream = stream;
 		this.timeout = timeout;
 		this.group = group;
@@ -62,7 +57,7 @@ public final class StreamOperations {
 	 * @return the operations
 	 */
 	public StreamOperations within(Duration limit) {
-		return new StreamOperations(this.communicator, this.issues, this.place, this.stream, limit, this.group);
+		return new StreamOperations(this.communicator, this.stream, limit, this.group);
 	}
 
 	/**
@@ -163,9 +158,7 @@ public final class StreamOperations {
 	 * @param peer the other rank, in {@code 0..worldSize-1}
 	 */
 	public void send(DeviceOperands operands, int peer) {
-		this.place.requireRank("peer", peer);
-		operands.requireDevice(this.place.device());
-		perform("send", (nccl, communicator) -> nccl.send(operands.send(), operands.sendCount(),
+		message("send", operands, peer, (nccl, communicator) -> nccl.send(operands.send(), operands.sendCount(),
 				NcclCodes.of(operands.type()), peer, communicator, this.stream));
 	}
 
@@ -177,10 +170,14 @@ public final class StreamOperations {
 	 * @param peer the other rank, in {@code 0..worldSize-1}
 	 */
 	public void receive(DeviceOperands operands, int peer) {
-		this.place.requireRank("peer", peer);
-		operands.requireDevice(this.place.device());
-		perform("receive", (nccl, communicator) -> nccl.recv(operands.receive(), operands.receiveCount(),
-				NcclCodes.of(operands.type()), peer, communicator, this.stream));
+		message("receive", operands, peer, (nccl, communicator) -> nccl.recv(operands.receive(),
+				operands.receiveCount(), NcclCodes.of(operands.type()), peer, communicator, this.stream));
+	}
+
+	private void message(String call, DeviceOperands operands, int peer, Communicator.Issue issue) {
+		this.communicator.place().requireRank("peer", peer);
+		operands.requireDevice(this.communicator.place().device());
+		perform(call, issue);
 	}
 
 	/**
@@ -194,14 +191,13 @@ public final class StreamOperations {
 			return;
 		}
 		GroupedCalls gathered = new GroupedCalls();
-		calls.accept(
-				new StreamOperations(this.communicator, this.issues, this.place, this.stream, this.timeout, gathered));
+		calls.accept(new StreamOperations(this.communicator, this.stream, this.timeout, gathered));
 		this.communicator.issue("group call", Deadline.after(this.timeout), gathered);
 	}
 
 	/** Runs any collective except a barrier. */
 	void run(Collective collective, DeviceOperands operands, DeviceReduction reduction, int root) {
-		perform(collective.label(), this.issues.of(collective, operands, reduction, root, this.stream));
+		perform(collective.label(), this.calls.of(collective, operands, reduction, root, this.stream));
 	}
 
 	private void perform(String call, Communicator.Issue issue) {

@@ -51,10 +51,6 @@ final class TimedLock {
 		}
 	}
 
-	void lock() {
-		this.lock.lock();
-	}
-
 	void unlock() {
 		this.lock.unlock();
 	}

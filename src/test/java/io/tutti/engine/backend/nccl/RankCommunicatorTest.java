@@ -489,12 +489,13 @@ class RankCommunicatorTest {
 	@Test
 	void aCloseBehindAStuckNativeCallAborts() throws Exception {
 		CountDownLatch release = new CountDownLatch(1);
-		Communicator communicator = new Communicator(this.nccl.library(), alone().handle(), new RankPlacement(0, 1, 0));
+		Communicator communicator = new Communicator(this.nccl.library(), Communicator.HandleSlots.of(alone().handle()),
+				List.of(new RankPlacement(0, 1, 0)));
 		this.nccl.blocks("groupStart", release);
 		CompletableFuture<Void> stuck = onThread(
 				() -> communicator.issue("stuck", Deadline.after(LONG), (nccl, _) -> nccl.groupStart()));
 		Awaitility.await().until(() -> this.nccl.count("groupStart") == 1);
-		communicator.close(Deadline.after(SHORT));
+		communicator.close(Deadline.after(SHORT), Nccl::commFinalize);
 		assertThat(this.nccl.count("commAbort")).isOne();
 		assertThat(this.nccl.calls).doesNotContain("commFinalize", "commDestroy");
 		release.countDown();

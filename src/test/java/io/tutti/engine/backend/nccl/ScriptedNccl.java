@@ -185,10 +185,10 @@ final class ScriptedNccl implements Nccl {
 	}
 
 	@Override
-	public int commInitAll(long[] communicators, int[] chosen) {
+	public int commInitAll(long slots, int[] chosen) {
 		World world = new World(chosen.length);
 		for (int rank = 0; rank < chosen.length; rank++) {
-			communicators[rank] = join(world, rank);
+			NativeMemory.putLong(slots + (long) rank * Long.BYTES, join(world, rank));
 		}
 		return answer("commInitAll");
 	}
