@@ -5,7 +5,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.function.LongFunction;
-import java.util.function.LongUnaryOperator;
 
 import io.tutti.DataType;
 import io.tutti.ProcessGroup;
@@ -21,6 +20,9 @@ public final class InPlaceLayouts {
 
 	private static final long BYTES = Integer.BYTES;
 
+	/** A prime number, so that values repeat at no boundary of parts. */
+	private static final int PERIOD = 991;
+
 	private final ProcessGroup group;
 
 	private final int rank;
@@ -29,11 +31,24 @@ public final class InPlaceLayouts {
 
 	private final LongFunction<MemorySegment> memory;
 
+	/** By rank. */
+	private final Repetition[] values;
+
+	/** Of the first rank, the first two and so on. */
+	private final Repetition[] sums;
+
 	private InPlaceLayouts(ProcessGroup group, LongFunction<MemorySegment> memory) {
 		this.group = group;
 		this.rank = group.rank();
 		this.size = group.worldSize();
 		this.memory = memory;
+		this.values = new Repetition[this.size];
+		this.sums = new Repetition[this.size];
+		for (int i = 0; i < this.size; i++) {
+			int rank = i;
+			this.values[i] = new Repetition(TYPE, PERIOD, (index) -> value(rank, index));
+			this.sums[i] = new Repetition(TYPE, PERIOD, (index) -> sum(rank + 1, index));
+		}
 	}
 
 	/**
@@ -65,25 +80,27 @@ public final class InPlaceLayouts {
 		long own = counts[this.rank];
 		boolean inPlace = this.rank % 2 == 0;
 
-		MemorySegment whole = values(total, (i) -> (i >= before && i < before + own) ? value(this.rank, i) : -1);
-		MemorySegment part = inPlace ? slice(whole, before, own) : values(own, (i) -> value(this.rank, before + i));
+		MemorySegment whole = unset(total);
+		MemorySegment part = inPlace ? slice(whole, before, own) : unset(own);
+		values(this.rank).fill(part, before);
 		if (byCounts) {
 			this.group.allGather(part, whole, counts, TYPE);
 		}
 		else {
 			this.group.allGather(part, whole, TYPE);
 		}
-		expect("all-gather", counts, byCounts, whole, (i) -> value(ownerOf(counts, i), i));
+		expectParts("all-gather", counts, byCounts, whole);
 
-		whole = values(total, (i) -> value(this.rank, i));
-		part = inPlace ? slice(whole, before, own) : values(own, (i) -> -1);
+		whole = unset(total);
+		values(this.rank).fill(whole, 0);
+		part = inPlace ? slice(whole, before, own) : unset(own);
 		if (byCounts) {
 			this.group.reduceScatter(whole, part, counts, TYPE, ReduceOp.SUM);
 		}
 		else {
 			this.group.reduceScatter(whole, part, TYPE, ReduceOp.SUM);
 		}
-		expect("reduce-scatter", counts, byCounts, part, (i) -> sum(this.size, before + i));
+		expect("reduce-scatter", counts, byCounts, part, sums(this.size), before);
 		for (int root = 0; root < Math.min(2, this.size); root++) {
 			rooted(counts, byCounts, root, before, own);
 		}
@@ -92,10 +109,9 @@ public final class InPlaceLayouts {
 	private void rooted(long[] counts, boolean byCounts, int root, long before, long own) {
 		long total = Arrays.stream(counts).sum();
 		boolean isRoot = this.rank == root;
-		MemorySegment whole = isRoot
-				? values(total, (i) -> (i >= before && i < before + own) ? value(this.rank, i) : -1)
-				: MemorySegment.NULL;
-		MemorySegment part = isRoot ? slice(whole, before, own) : values(own, (i) -> value(this.rank, before + i));
+		MemorySegment whole = isRoot ? unset(total) : MemorySegment.NULL;
+		MemorySegment part = isRoot ? slice(whole, before, own) : unset(own);
+		values(this.rank).fill(part, before);
 		if (byCounts) {
 			this.group.gather(part, whole, counts, TYPE, root);
 		}
@@ -103,51 +119,62 @@ public final class InPlaceLayouts {
 			this.group.gather(part, whole, TYPE, root);
 		}
 		if (isRoot) {
-			expect("gather", counts, byCounts, whole, (i) -> value(ownerOf(counts, i), i));
+			expectParts("gather", counts, byCounts, whole);
 		}
-		MemorySegment all = isRoot ? values(total, (i) -> value(root, i)) : MemorySegment.NULL;
-		MemorySegment mine = isRoot ? slice(all, before, own) : values(own, (i) -> -1);
+		MemorySegment all = isRoot ? unset(total) : MemorySegment.NULL;
+		if (isRoot) {
+			values(root).fill(all, 0);
+		}
+		MemorySegment mine = isRoot ? slice(all, before, own) : unset(own);
 		if (byCounts) {
 			this.group.scatter(all, mine, counts, TYPE, root);
 		}
 		else {
 			this.group.scatter(all, mine, TYPE, root);
 		}
-		expect("scatter", counts, byCounts, mine, (i) -> value(root, before + i));
+		expect("scatter", counts, byCounts, mine, values(root), before);
 		if (isRoot) {
-			expect("scatter leaves the root's parts", counts, byCounts, all, (i) -> value(root, i));
+			expect("scatter leaves the root's parts", counts, byCounts, all, values(root), 0);
 		}
 	}
 
 	private void wholes(int count) {
 		long[] counts = { count };
 		boolean inPlace = this.rank % 2 == 0;
-		MemorySegment send = values(count, (i) -> value(this.rank, i));
-		MemorySegment receive = inPlace ? send : values(count, (i) -> -1);
+		MemorySegment send = ownValues(count);
+		MemorySegment receive = inPlace ? send : unset(count);
 		this.group.allReduce(send, receive, TYPE, ReduceOp.SUM);
-		expect("all-reduce", counts, false, receive, (i) -> sum(this.size, i));
+		expect("all-reduce", counts, false, receive, sums(this.size), 0);
 		if (!inPlace) {
-			expect("all-reduce leaves its operand", counts, false, send, (i) -> value(this.rank, i));
+			expect("all-reduce leaves its operand", counts, false, send, values(this.rank), 0);
 		}
 		int root = this.size - 1;
-		MemorySegment reduced = values(count, (i) -> value(this.rank, i));
+		MemorySegment reduced = ownValues(count);
 		this.group.reduce(reduced, (this.rank == root) ? reduced : MemorySegment.NULL, TYPE, ReduceOp.SUM, root);
-		expect("reduce", counts, false, reduced, (i) -> (this.rank == root) ? sum(this.size, i) : value(this.rank, i));
-		MemorySegment prefix = values(count, (i) -> value(this.rank, i));
-		MemorySegment inclusive = inPlace ? prefix : values(count, (i) -> -1);
+		expect("reduce", counts, false, reduced, (this.rank == root) ? sums(this.size) : values(this.rank), 0);
+		MemorySegment prefix = ownValues(count);
+		MemorySegment inclusive = inPlace ? prefix : unset(count);
 		this.group.scan(prefix, inclusive, TYPE, ReduceOp.SUM);
-		expect("scan", counts, false, inclusive, (i) -> sum(this.rank + 1, i));
-		MemorySegment before = values(count, (i) -> value(this.rank, i));
+		expect("scan", counts, false, inclusive, sums(this.rank + 1), 0);
+		MemorySegment before = ownValues(count);
 		this.group.exclusiveScan(before, before, TYPE, ReduceOp.SUM);
-		expect("exclusive scan", counts, false, before, (i) -> (this.rank == 0) ? value(0, i) : sum(this.rank, i));
+		expect("exclusive scan", counts, false, before, (this.rank == 0) ? values(0) : sums(this.rank), 0);
 	}
 
-	private static long value(int rank, long index) {
-		return 1000L * (rank + 1) + index % 991;
+	private Repetition values(int rank) {
+		return this.values[rank];
 	}
 
-	/** The sum of the first ranks' values. */
-	private static long sum(int ranks, long index) {
+	/** The sums of the first ranks' values. */
+	private Repetition sums(int ranks) {
+		return this.sums[ranks - 1];
+	}
+
+	private static long value(int rank, int index) {
+		return 1000L * (rank + 1) + index;
+	}
+
+	private static long sum(int ranks, int index) {
 		long sum = 0;
 		for (int i = 0; i < ranks; i++) {
 			sum += value(i, index);
@@ -155,19 +182,17 @@ public final class InPlaceLayouts {
 		return sum;
 	}
 
-	private static int ownerOf(long[] counts, long index) {
-		int owner = 0;
-		for (long end = counts[0]; index >= end; end += counts[owner]) {
-			owner++;
-		}
-		return owner;
+	/** A buffer with this rank's values. */
+	private MemorySegment ownValues(long count) {
+		MemorySegment segment = unset(count);
+		values(this.rank).fill(segment, 0);
+		return segment;
 	}
 
-	private MemorySegment values(long count, LongUnaryOperator value) {
+	/** A buffer that holds no rank's value. */
+	private MemorySegment unset(long count) {
 		MemorySegment segment = this.memory.apply(count * BYTES);
-		for (long i = 0; i < count; i++) {
-			segment.setAtIndex(ValueLayout.JAVA_INT, i, (int) value.applyAsLong(i));
-		}
+		segment.fill((byte) -1);
 		return segment;
 	}
 
@@ -175,15 +200,24 @@ public final class InPlaceLayouts {
 		return whole.asSlice(first * BYTES, count * BYTES);
 	}
 
-	private void expect(String what, long[] counts, boolean byCounts, MemorySegment actual, LongUnaryOperator value) {
-		for (long i = 0; i < actual.byteSize() / BYTES; i++) {
-			int found = actual.getAtIndex(ValueLayout.JAVA_INT, i);
-			if (found != value.applyAsLong(i)) {
-				throw new AssertionError(
-						"%s in place of %s elements%s on rank %d of %d (%s memory): element %d is %d, not %d".formatted(
-								what, Arrays.toString(counts), byCounts ? " by counts" : "", this.rank, this.size,
-								actual.isNative() ? "native" : "heap", i, found, value.applyAsLong(i)));
-			}
+	/** Each rank's values at its part. */
+	private void expectParts(String what, long[] counts, boolean byCounts, MemorySegment actual) {
+		long before = 0;
+		for (int owner = 0; owner < this.size; owner++) {
+			expect(what, counts, byCounts, slice(actual, before, counts[owner]), values(owner), before);
+			before += counts[owner];
+		}
+	}
+
+	private void expect(String what, long[] counts, boolean byCounts, MemorySegment actual, Repetition expected,
+			long first) {
+		long found = expected.mismatch(actual, first);
+		if (found >= 0) {
+			throw new AssertionError(
+					"%s in place of %s elements%s on rank %d of %d (%s memory): element %d is %d, not %d".formatted(
+							what, Arrays.toString(counts), byCounts ? " by counts" : "", this.rank, this.size,
+							actual.isNative() ? "native" : "heap", first + found,
+							actual.getAtIndex(ValueLayout.JAVA_INT, found), expected.get(first + found)));
 		}
 	}
 

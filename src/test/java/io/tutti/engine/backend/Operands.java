@@ -1,5 +1,10 @@
 package io.tutti.engine.backend;
 
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+import io.tutti.DataType;
 import io.tutti.ReduceOp;
 
 /**
@@ -8,10 +13,42 @@ import io.tutti.ReduceOp;
  */
 final class Operands {
 
+	/** A multiple of every divisor of an index, so that operands repeat after it. */
+	private static final int PERIOD = 9 * 7 * 5 * 4;
+
+	private static final Map<Key, Repetition> KNOWN = new ConcurrentHashMap<>();
+
+	private static final Map<List<Object>, Repetition> MOVED = new ConcurrentHashMap<>();
+
+	/** The operands of the ranks from the first one to before the last one, reduced. */
+	private record Key(DataType type, ReduceOp op, int firstRank, int lastRank) {
+
+		private Repetition repetition() {
+			return new Repetition(this.type, PERIOD, (index) -> reduced(this.firstRank, this.lastRank, index, this.op));
+		}
+
+	}
+
 	private Operands() {
 	}
 
-	static long of(int rank, int index, ReduceOp op) {
+	/** A rank's operands of a reduction. */
+	static Repetition of(DataType type, ReduceOp op, int rank) {
+		return KNOWN.computeIfAbsent(new Key(type, op, rank, rank + 1), Key::repetition);
+	}
+
+	/** A rank's elements that a collective moves without a reduction. */
+	static Repetition moved(DataType type, int rank) {
+		return MOVED.computeIfAbsent(List.of(type, rank),
+				(_) -> new Repetition(type, 101, (index) -> (rank * 31 + index * 7 + 1) % 101));
+	}
+
+	/** The reduction of the operands of the first ranks. */
+	static Repetition reduced(DataType type, ReduceOp op, int ranks) {
+		return KNOWN.computeIfAbsent(new Key(type, op, 0, ranks), Key::repetition);
+	}
+
+	private static long of(int rank, int index, ReduceOp op) {
 		return switch (op) {
 			case SUM, MIN, MAX -> (rank * 7 + index * 3) % 9;
 			case PRODUCT -> 1 + (rank + index) % 7 / 6;
@@ -24,10 +61,9 @@ final class Operands {
 		};
 	}
 
-	/** The reduction of the operands of the first ranks. */
-	static long reduced(int ranks, int index, ReduceOp op) {
-		long result = of(0, index, op);
-		for (int rank = 1; rank < ranks; rank++) {
+	private static long reduced(int firstRank, int lastRank, int index, ReduceOp op) {
+		long result = of(firstRank, index, op);
+		for (int rank = firstRank + 1; rank < lastRank; rank++) {
 			long operand = of(rank, index, op);
 			result = switch (op) {
 				case SUM, AVERAGE -> result + operand;
@@ -42,7 +78,7 @@ final class Operands {
 				case LOGICAL_XOR -> (result != 0 ^ operand != 0) ? 1 : 0;
 			};
 		}
-		return (op == ReduceOp.AVERAGE) ? result / ranks : result;
+		return (op == ReduceOp.AVERAGE) ? result / (lastRank - firstRank) : result;
 	}
 
 }

@@ -5,6 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.IntToLongFunction;
 
 import io.tutti.Collective;
 import io.tutti.DataType;
@@ -29,6 +30,8 @@ final class Trial {
 	private static final int GUARD_BYTES = 64;
 
 	private static final byte GUARD = 0x5a;
+
+	private static final Repetition GUARDS = new Repetition(DataType.INT8, 4096, (index) -> GUARD);
 
 	private final ProcessGroup group;
 
@@ -93,9 +96,7 @@ final class Trial {
 		this.receive = partInSend() ? whole.asSlice(offset, receiveBytes) : whole;
 		this.send = partInSend() ? whole : partInReceive() ? whole.asSlice(offset, sendBytes)
 				: inPlace() ? whole : memory.allocate(Math.max(1, sendBytes)).asSlice(0, sendBytes);
-		for (int i = 0; i < this.sendCount; i++) {
-			Elements.put(this.send, spec.type(), i, operand(this.rank, i));
-		}
+		operands(this.rank).fill(this.send, 0);
 	}
 
 	void run() {
@@ -140,31 +141,73 @@ final class Trial {
 	 * is written past the end.
 	 */
 	void check() {
-		boolean result = !withoutResult() && (isRoot()
-				|| (this.spec.collective() != Collective.REDUCE && this.spec.collective() != Collective.GATHER));
-		for (int i = 0; result && i < this.receiveCount; i++) {
-			require("result", i, Elements.get(this.receive, this.spec.type(), i), expected(i));
+		if (!withoutResult() && (isRoot()
+				|| (this.spec.collective() != Collective.REDUCE && this.spec.collective() != Collective.GATHER))) {
+			requireResult();
 		}
-		for (int i = 0; !inPlace() && i < this.sendCount; i++) {
-			if (!partInSend() || i < ownStart() || i >= ownStart() + this.receiveCount) {
-				require("operand", i, Elements.get(this.send, this.spec.type(), i), operand(this.rank, i));
-			}
+		if (!inPlace()) {
+			long end = partInSend() ? ownStart() : this.sendCount;
+			require("operand", this.send, 0, end, operands(this.rank), 0);
+			long rest = partInSend() ? ownStart() + this.receiveCount : this.sendCount;
+			require("operand", this.send, rest, this.sendCount - rest, operands(this.rank), rest);
 		}
-		for (int i = 0; i < GUARD_BYTES; i++) {
-			require("guard", i, this.guarded.get(ValueLayout.JAVA_BYTE, this.guardOffset + i), GUARD);
-		}
+		requireGuard("guard", this.guarded.asSlice(this.guardOffset, GUARD_BYTES));
 		if (withoutResult() && !this.spec.inPlace()) {
-			for (int i = 0; i < this.receive.byteSize(); i++) {
-				require("unchanged", i, this.receive.get(ValueLayout.JAVA_BYTE, i), GUARD);
-			}
+			requireGuard("unchanged", this.receive);
 		}
 	}
 
-	private void require(String what, int index, long actual, long expected) {
-		if (actual != expected) {
-			throw new AssertionError(what + "[" + index + "] of " + this.spec + " on rank " + this.rank + " of "
-					+ this.worldSize + ": expected " + expected + ", got " + actual);
+	private void requireResult() {
+		switch (this.spec.collective()) {
+			case BARRIER -> {
+			}
+			case ALL_REDUCE, REDUCE -> requireResult(0, this.receiveCount, reduced(this.worldSize), 0);
+			case SCAN -> requireResult(0, this.receiveCount, reduced(this.rank + 1), 0);
+			case EXCLUSIVE_SCAN -> requireResult(0, this.receiveCount, reduced(this.rank), 0);
+			case REDUCE_SCATTER -> requireResult(0, this.receiveCount, reduced(this.worldSize), ownStart());
+			case BROADCAST -> requireResult(0, this.receiveCount, operands(this.spec.root()), 0);
+			case SCATTER -> requireResult(0, this.receiveCount, operands(this.spec.root()), ownStart());
+			case ALL_GATHER, GATHER ->
+				requireParts((from) -> this.spec.uneven() ? this.spec.part(from) : this.spec.count(), (from) -> 0);
+			case ALL_TO_ALL -> requireParts((from) -> this.incoming[from],
+					(from) -> this.spec.uneven() ? this.origins[from] : (long) this.spec.count() * this.rank);
 		}
+	}
+
+	/** Each rank's operands from an index on, one after the other. */
+	private void requireParts(IntToLongFunction count, IntToLongFunction first) {
+		long offset = 0;
+		for (int from = 0; from < this.worldSize; from++) {
+			requireResult(offset, count.applyAsLong(from), operands(from), first.applyAsLong(from));
+			offset += count.applyAsLong(from);
+		}
+		if (offset != this.receiveCount) {
+			throw new IllegalStateException(offset + " of " + this.receiveCount + " elements are checked");
+		}
+	}
+
+	private void requireResult(long offset, long count, Repetition expected, long first) {
+		require("result", this.receive, offset, count, expected, first);
+	}
+
+	private void require(String what, MemorySegment buffer, long offset, long count, Repetition expected, long first) {
+		DataType type = this.spec.type();
+		long found = expected.mismatch(buffer.asSlice(offset * type.bytes(), count * type.bytes()), first);
+		if (found >= 0) {
+			fail(what, offset + found, Elements.get(buffer, type, offset + found), expected.get(first + found));
+		}
+	}
+
+	private void requireGuard(String what, MemorySegment buffer) {
+		long found = GUARDS.mismatch(buffer, 0);
+		if (found >= 0) {
+			fail(what, found, buffer.get(ValueLayout.JAVA_BYTE, found), GUARD);
+		}
+	}
+
+	private void fail(String what, long index, long actual, long expected) {
+		throw new AssertionError(what + "[" + index + "] of " + this.spec + " on rank " + this.rank + " of "
+				+ this.worldSize + ": expected " + expected + ", got " + actual);
 	}
 
 	/** The send buffer that the API passes on: only the root's in a scatter. */
@@ -214,9 +257,13 @@ final class Trial {
 		return this.spec.uneven() ? this.starts[this.rank] : (long) this.spec.count() * this.rank;
 	}
 
-	private long operand(int rank, int index) {
-		return this.spec.collective().reduces() ? Operands.of(rank, index, this.spec.op())
-				: (rank * 31 + index * 7 + 1) % 101;
+	private Repetition operands(int rank) {
+		DataType type = this.spec.type();
+		return this.spec.collective().reduces() ? Operands.of(type, this.spec.op(), rank) : Operands.moved(type, rank);
+	}
+
+	private Repetition reduced(int ranks) {
+		return Operands.reduced(this.spec.type(), this.spec.op(), ranks);
 	}
 
 	private long sendCount() {
@@ -239,49 +286,6 @@ final class Trial {
 			case REDUCE_SCATTER, SCATTER -> this.spec.uneven() ? this.spec.part(this.rank) : this.spec.count();
 			case ALL_TO_ALL -> sum(counts(false));
 		};
-	}
-
-	private long expected(int index) {
-		int count = this.spec.count();
-		return switch (this.spec.collective()) {
-			case BARRIER -> 0;
-			case ALL_REDUCE, REDUCE -> Operands.reduced(this.worldSize, index, this.spec.op());
-			case BROADCAST -> operand(this.spec.root(), index);
-			case SCAN -> Operands.reduced(this.rank + 1, index, this.spec.op());
-			case EXCLUSIVE_SCAN -> Operands.reduced(this.rank, index, this.spec.op());
-			case SCATTER -> operand(this.spec.root(), (int) ownStart() + index);
-			case ALL_GATHER, GATHER -> {
-				int owner = this.spec.uneven() ? owner(index) : 0;
-				yield this.spec.uneven() ? operand(owner, index - (int) this.starts[owner])
-						: operand(index / count, index % count);
-			}
-			case REDUCE_SCATTER -> Operands.reduced(this.worldSize, (int) ownStart() + index, this.spec.op());
-			case ALL_TO_ALL -> exchanged(index);
-		};
-	}
-
-	/** The rank whose part holds an element; empty parts hold none. */
-	private int owner(int index) {
-		int found = Arrays.binarySearch(this.starts, index);
-		int owner = (found >= 0) ? found : -found - 2;
-		while (this.starts[owner + 1] == this.starts[owner]) {
-			owner++;
-		}
-		return owner;
-	}
-
-	private long exchanged(int index) {
-		if (!this.spec.uneven()) {
-			int count = this.spec.count();
-			return operand(index / count, count * this.rank + index % count);
-		}
-		long[] come = this.incoming;
-		int from = 0;
-		long offset = index;
-		while (offset >= come[from]) {
-			offset -= come[from++];
-		}
-		return operand(from, (int) (this.origins[from] + offset));
 	}
 
 	private int exchange(int from, int to) {
