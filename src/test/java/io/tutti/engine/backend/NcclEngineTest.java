@@ -288,24 +288,19 @@ class NcclEngineTest {
 		assertThat(results.get(2)).containsExactly(2, 4);
 	}
 
+	/** At the deadline the failure would be a timeout. */
 	@Test
-	void aMismatchOnTheDeviceIsReportedWithinASecond() throws Exception {
+	void aMismatchOnTheDeviceIsReportedBeforeTheDeadline() throws Exception {
 		List<RankThreads.Outcome<float[]>> outcomes = outcomes(2, (group) -> {
 			DeviceCollectives onDevice = collectives(group, LONG);
 			DeviceBuffer two = buffer(group, 1, 2);
-			long start = System.nanoTime();
-			try {
-				if (group.rank() == 0) {
-					onDevice.allReduceInPlace(two, ReduceOp.SUM);
-				}
-				else {
-					onDevice.broadcastInPlace(two, 0);
-				}
-				return null;
+			if (group.rank() == 0) {
+				onDevice.allReduceInPlace(two, ReduceOp.SUM);
 			}
-			finally {
-				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(1));
+			else {
+				onDevice.broadcastInPlace(two, 0);
 			}
+			return null;
 		});
 		assertThat(outcomes)
 			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CollectiveMismatchException.class)
@@ -315,21 +310,15 @@ class NcclEngineTest {
 	}
 
 	@Test
-	void aMismatchOfOnlyTheMemoryKindIsReportedWithinASecond() throws Exception {
+	void aMismatchOfOnlyTheMemoryKindIsReportedBeforeTheDeadline() throws Exception {
 		List<RankThreads.Outcome<float[]>> outcomes = outcomes(2, (group) -> {
-			long start = System.nanoTime();
-			try {
-				if (group.rank() == 0) {
-					group.allReduce(new float[2], ReduceOp.SUM);
-				}
-				else {
-					collectives(group, LONG).allReduceInPlace(buffer(group, 1, 2), ReduceOp.SUM);
-				}
-				return null;
+			if (group.rank() == 0) {
+				group.allReduce(new float[2], ReduceOp.SUM);
 			}
-			finally {
-				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(1));
+			else {
+				collectives(group, LONG).allReduceInPlace(buffer(group, 1, 2), ReduceOp.SUM);
 			}
+			return null;
 		});
 		assertThat(outcomes)
 			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CollectiveMismatchException.class)
@@ -373,7 +362,7 @@ class NcclEngineTest {
 		List<RankThreads.Outcome<float[]>> outcomes = outcomes(2, (group) -> {
 			if (group.rank() == 0) {
 				group.broadcast(new float[1], 0);
-				Awaitility.await().atMost(Duration.ofSeconds(1)).until(() -> group.state() == GroupState.BROKEN);
+				Awaitility.await().atMost(LONG).until(() -> group.state() == GroupState.BROKEN);
 				group.barrier();
 			}
 			else {
@@ -393,7 +382,7 @@ class NcclEngineTest {
 		List<RankThreads.Outcome<float[]>> outcomes = outcomes(2, (group) -> {
 			collectives(group, LONG).allReduceInPlace(buffer(group, 1),
 					(group.rank() == 0) ? ReduceOp.SUM : ReduceOp.MAX);
-			Awaitility.await().atMost(Duration.ofSeconds(1)).until(() -> group.state() == GroupState.BROKEN);
+			Awaitility.await().atMost(LONG).until(() -> group.state() == GroupState.BROKEN);
 			group.barrier();
 			return null;
 		});
@@ -413,7 +402,7 @@ class NcclEngineTest {
 				boolean differs = call == 150 && group.rank() == 1;
 				onDevice.allReduceInPlace(buffer, differs ? ReduceOp.MIN : ReduceOp.MAX);
 			}
-			Awaitility.await().atMost(Duration.ofSeconds(1)).until(() -> group.state() == GroupState.BROKEN);
+			Awaitility.await().atMost(LONG).until(() -> group.state() == GroupState.BROKEN);
 			group.barrier();
 			return null;
 		});

@@ -88,11 +88,12 @@ class LostRankElasticTest {
 	/** A rank that is only silent may run on the other side of a partition. */
 	@Test
 	void aRankWithoutAQuorumWaitsWhetherTheSilentOneHasEnded() throws Exception {
-		try (ElasticJob job = new ElasticJob(this.folder, 2, 2, 60, 20).startAll()) {
+		try (ElasticJob job = new ElasticJob(this.folder, 2, 2, 60, 20).with("TUTTI_TIMEOUT_HEARTBEAT", "8s")
+			.startAll()) {
 			job.await("step 5", LIMIT, () -> job.step(1) >= 5);
 			job.signal(0, "STOP");
 			job.await("the loss", LIMIT, () -> job.lines(1).stream().anyMatch((line) -> line.contains("event Lost")));
-			// Longer than one question, less than the heartbeat timeout.
+			// Longer than one question, much less than the heartbeat timeout.
 			Thread.sleep(2800);
 			job.signal(0, "KILL");
 			requireResult(job, 1, 60);

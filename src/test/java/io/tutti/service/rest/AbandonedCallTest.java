@@ -210,6 +210,9 @@ class AbandonedCallTest {
 		byte[] second = allReduce("label=large&timeoutMs=200", large);
 		try (Socket withoutBody = http().open()) {
 			withoutBody.getOutputStream().write(second, 0, second.length - large.length());
+			Awaitility.await().atMost(LONG).until(() -> withoutBody.getInputStream().available() > 0);
+			// Otherwise the server waits for the body before it closes the connection.
+			withoutBody.shutdownOutput();
 			RawHttp.Answer refused = RawHttp.read(withoutBody);
 			assertThat(refused.status()).as(refused.body()).isEqualTo(503);
 			assertThat(refused.header("Retry-After")).isEqualTo("5");
