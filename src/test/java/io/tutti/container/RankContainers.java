@@ -78,7 +78,7 @@ final class RankContainers implements AutoCloseable {
 		with("TUTTI_SERVE_LINGER", "0s");
 		with("TUTTI_VECTORS", "false");
 		// The ranks end before the optimizing compiler pays off.
-		with("TUTTI_JAVA_OPTS", "-XX:TieredStopAtLevel=1");
+		with("TUTTI_JAVA_OPTS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -Xmn48m");
 	}
 
 	/** A variable of all ranks that are started from now on. */

@@ -9,9 +9,11 @@ import java.util.Map;
 import java.util.logging.Level;
 
 import org.openqa.selenium.OutputType;
+import org.openqa.selenium.WindowType;
 import org.openqa.selenium.chrome.ChromeDriver;
 import org.openqa.selenium.chrome.ChromeDriverService;
 import org.openqa.selenium.chrome.ChromeOptions;
+import org.openqa.selenium.logging.LogEntry;
 import org.openqa.selenium.logging.LogType;
 import org.openqa.selenium.logging.LoggingPreferences;
 
@@ -32,23 +34,33 @@ final class Browser implements AutoCloseable {
 		this.driver = driver;
 	}
 
-	/**
-	 * Opens a window of the given size. Skips the test if there is no browser, unless it
-	 * is required.
-	 */
-	static Browser open(Path profile, int width, int height) {
+	/** Starts a browser. Skips the tests if there is none, unless it is required. */
+	static Browser open(Path profile) {
 		boolean there = Files.isExecutable(PROGRAM) && Files.isExecutable(DRIVER);
 		Launcher.require(there, PROGRAM + " or " + DRIVER + " is missing: install chromium and chromium-driver");
 		ChromeOptions options = new ChromeOptions();
 		options.setBinary(PROGRAM.toFile());
 		options.addArguments("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage",
 				"--disable-background-networking", "--disable-component-update", "--disable-sync",
-				"--user-data-dir=" + profile, "--window-size=" + width + "," + height);
+				"--user-data-dir=" + profile);
 		LoggingPreferences logs = new LoggingPreferences();
 		logs.enable(LogType.BROWSER, Level.ALL);
 		options.setCapability("goog:loggingPrefs", logs);
 		ChromeDriverService service = new ChromeDriverService.Builder().usingDriverExecutable(DRIVER.toFile()).build();
 		return new Browser(new ChromeDriver(service, options));
+	}
+
+	/**
+	 * Replaces the tab, its settings and its complaints by a new one with a screen of the
+	 * given size.
+	 */
+	void newTab(int width, int height) {
+		String before = this.driver.getWindowHandle();
+		String tab = this.driver.switchTo().newWindow(WindowType.TAB).getWindowHandle();
+		this.driver.switchTo().window(before).close();
+		this.driver.switchTo().window(tab);
+		complaints();
+		resize(width, height);
 	}
 
 	void visit(String address) {
@@ -92,7 +104,12 @@ final class Browser implements AutoCloseable {
 	}
 
 	void requireNoComplaints() {
-		assertThat(this.driver.manage().logs().get(LogType.BROWSER).getAll()).isEmpty();
+		assertThat(complaints()).isEmpty();
+	}
+
+	/** What the browser has complained about since the last question. */
+	private List<LogEntry> complaints() {
+		return this.driver.manage().logs().get(LogType.BROWSER).getAll();
 	}
 
 	void picture(Path file) throws IOException {

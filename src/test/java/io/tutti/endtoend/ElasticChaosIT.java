@@ -33,10 +33,10 @@ import static org.assertj.core.api.Assertions.assertThat;
  * undisturbed job. Only the highest rank is never chosen: it takes part in every
  * generation, and its memory, threads and open files must not grow.
  * <p>
- * System properties: {@code tutti.chaos.seconds} how long ranks are disturbed (20),
- * {@code tutti.chaos.period} seconds between two faults (5), {@code tutti.chaos.faults}
- * the kinds of faults (all), and {@code tutti.chaos.seed}. Without network namespaces
- * there are no partitions.
+ * System properties: {@code tutti.chaos.seconds} how long ranks are disturbed (10, but at
+ * least one fault of each kind), {@code tutti.chaos.period} seconds between two faults
+ * (5), {@code tutti.chaos.faults} the kinds of faults (all), and
+ * {@code tutti.chaos.seed}. Without network namespaces there are no partitions.
  */
 class ElasticChaosIT {
 
@@ -65,7 +65,7 @@ class ElasticChaosIT {
 	private record Usage(long residentKilobytes, long threads, long files) {
 	}
 
-	private final long seconds = Long.getLong("tutti.chaos.seconds", 20);
+	private final long seconds = Long.getLong("tutti.chaos.seconds", 10);
 
 	private final long period = Long.getLong("tutti.chaos.period", 5);
 

@@ -38,7 +38,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A start of two ranks takes seconds, and the rendezvous is the same for every backend.
  * So each launcher runs every command, and the backends alternate: of two similar
  * launchers (the two of Slurm, the two of torchrun) each runs a command on a different
- * backend.
+ * backend. Scalar kernels start faster; {@link BenchIT} measures with vector kernels.
  */
 @Timeout(400)
 class LaunchersIT {
@@ -220,7 +220,7 @@ class LaunchersIT {
 	private TuttiProcess start(Launcher launcher, String... commands) throws Exception {
 		Path script = Files.writeString(this.directory.resolve("rank.sh"),
 				"set -e\necho $$ > \"pid-$" + launcher.rankVariable() + "\"\n" + String.join("\n", commands) + "\n");
-		return TuttiProcess.run(this.directory, Map.of("TUTTI", Launcher.script()),
+		return TuttiProcess.run(this.directory, Map.of("TUTTI", Launcher.script(), "TUTTI_VECTORS", "false"),
 				launcher.command(RANKS, "sh", script.toString()));
 	}
 

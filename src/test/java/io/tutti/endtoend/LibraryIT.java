@@ -285,8 +285,11 @@ class LibraryIT {
 	private Rank start(String mainClass, String classPath, Map<String, String> environment, String file)
 			throws IOException {
 		Path output = this.folder.resolve(file);
-		ProcessBuilder builder = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-				"-cp", this.folder + File.pathSeparator + classPath, mainClass);
+		List<String> command = new ArrayList<>(
+				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:+UseSerialGC"));
+		command.addAll(TuttiProcess.shortLived());
+		command.addAll(List.of("-cp", this.folder + File.pathSeparator + classPath, mainClass));
+		ProcessBuilder builder = new ProcessBuilder(command);
 		builder.environment().keySet().removeIf((name) -> name.startsWith("TUTTI_"));
 		builder.environment().putAll(environment);
 		builder.directory(this.folder.toFile()).redirectErrorStream(true).redirectOutput(output.toFile());

@@ -29,18 +29,17 @@ class LostRankIT {
 	@TempDir
 	Path directory;
 
+	/** The others learn of it by its connection: no heartbeat times out in this test. */
 	@Test
 	void aKilledRankEndsTheOthersByNameAndTheLauncherWithItsCode() throws Exception {
-		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "3", "train", "--epochs",
-				"5000")) {
+		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "3", "train", "--epochs", "5000",
+				"--tutti.timeout.heartbeat=1h")) {
 			ProcessHandle lost = launch.rank(1, LIMIT);
 			launch.awaitLine("epoch +1/5000", LIMIT);
 			List<ProcessHandle> all = launch.descendants();
-			long killed = System.nanoTime();
 			TuttiProcess.signal(lost, "KILL");
 			assertThat(launch.exitCode(Duration.ofSeconds(20))).as(launch.output()).isEqualTo(137);
-			assertThat(Duration.ofNanos(System.nanoTime() - killed)).isLessThan(Duration.ofSeconds(8));
-			assertThat(launch.output()).contains("rank 1 lost")
+			assertThat(launch.output()).containsPattern("rank 1 lost.*connection")
 				.containsPattern("rank 0.*76")
 				.containsPattern("rank 2.*76");
 			assertThat(all).noneMatch(ProcessHandle::isAlive);

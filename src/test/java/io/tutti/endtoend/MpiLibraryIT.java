@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -95,10 +96,7 @@ class MpiLibraryIT {
 	}
 
 	private static List<String> tutti(String... arguments) {
-		List<String> command = TuttiProcess.java();
-		command.addAll(List.of("-jar", System.getProperty("tutti.jar")));
-		command.addAll(List.of(arguments));
-		return command;
+		return Stream.concat(Stream.of(Launcher.script()), Stream.of(arguments)).toList();
 	}
 
 	private static List<String> program(String main) {

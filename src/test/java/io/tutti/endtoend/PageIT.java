@@ -15,6 +15,8 @@ import java.util.stream.Stream;
 
 import io.tutti.FreePort;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,19 +34,30 @@ class PageIT {
 
 	private static final Path PICTURES = Path.of("target", "page");
 
+	private static Browser browser;
+
 	@TempDir
 	Path directory;
 
-	@TempDir
-	Path profile;
+	@BeforeAll
+	static void open(@TempDir Path profile) {
+		browser = Browser.open(profile);
+	}
+
+	@AfterAll
+	static void close() {
+		if (browser != null) {
+			browser.close();
+		}
+	}
 
 	@Test
 	void thePageShowsThreeRanksAndWithinThreeSecondsWhichOneWasKilled() throws Exception {
 		int port = FreePort.next();
 		Path flights = this.directory.resolve("flights");
-		try (Browser browser = Browser.open(this.profile, 1000, 900);
-				TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "3", "--http-port", "" + port,
-						"serve", "--tutti.flight-recorder.folder=" + flights)) {
+		browser.newTab(1000, 900);
+		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "3", "--http-port", "" + port,
+				"serve", "--tutti.flight-recorder.folder=" + flights)) {
 			for (int rank = 0; rank < 3; rank++) {
 				launch.awaitLine("rank " + rank + ": joined the group", LIMIT);
 			}
@@ -52,23 +65,23 @@ class PageIT {
 			Awaitility.await().atMost(LIMIT).untilAsserted(() -> {
 				assertThat(browser.texts("#state")).containsExactly("● Ready");
 				assertThat(browser.texts(".rank h3")).hasSize(3).allMatch((title) -> title.contains("● up"));
+				assertThat(browser.texts("#link")).containsExactly("● live");
 			});
-			assertThat(browser.texts("#link")).containsExactly("● live");
-			assertThat(browser.texts(".rank h3").get(2)).contains("rank 2 (this one)");
+			assertThat(browser.texts(".rank h3")).last().asString().contains("rank 2 (this one)");
 			browser.picture(PICTURES.resolve("ready.png"));
 			TuttiProcess.signal(launch.rank(1, LIMIT), "KILL");
 			// Far less than the heartbeat timeout; browser and ranks share the machine.
 			Awaitility.await().atMost(Duration.ofSeconds(10)).pollInterval(Duration.ofMillis(50)).untilAsserted(() -> {
 				assertThat(browser.texts("#state")).containsExactly("✕ Broken");
-				assertThat(browser.texts("#problem").getFirst()).contains("rank 1 lost");
-				assertThat(browser.texts(".rank[data-rank='1'] h3").getFirst()).contains("✕ lost");
+				assertThat(browser.texts("#problem")).first().asString().contains("rank 1 lost");
+				assertThat(browser.texts(".rank[data-rank='1'] h3")).first().asString().contains("✕ lost");
+				assertThat(browser.texts("#events li span"))
+					.anyMatch((event) -> event.startsWith("generation 0 formed: 3 ranks"))
+					.anyMatch((event) -> event.contains("the group broke: group world: rank 1 lost"));
 			});
-			assertThat(browser.texts("#events li span"))
-				.anyMatch((event) -> event.startsWith("generation 0 formed: 3 ranks"))
-				.anyMatch((event) -> event.contains("the group broke: group world: rank 1 lost"));
 			browser.requireNoComplaints();
-			pictures(browser);
-			aLaterViewerSeesWhatHappenedBefore(browser, port);
+			pictures();
+			aLaterViewerSeesWhatHappenedBefore(port);
 			assertThat(launch.output()).contains("the last collectives of this rank are in " + flights);
 			try (Stream<Path> files = Files.list(flights)) {
 				assertThat(files).hasSize(2).allMatch((file) -> file.toString().endsWith(".json"));
@@ -79,9 +92,9 @@ class PageIT {
 	@Test
 	void theTimelineOfAnElasticGroupShowsTwoGenerationsAndTheLossBetweenThem() throws Exception {
 		int port = FreePort.next();
-		try (Browser browser = Browser.open(this.profile, 1000, 900);
-				TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "3", "--min-ranks", "2",
-						"--http-port", "" + port, "serve", "--tutti.flight-recorder.folder=" + this.directory)) {
+		browser.newTab(1000, 900);
+		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "3", "--min-ranks", "2",
+				"--http-port", "" + port, "serve", "--tutti.flight-recorder.folder=" + this.directory)) {
 			for (int rank = 0; rank < 3; rank++) {
 				launch.awaitLine("\\[" + rank + "\\] tutti: generation 0: ranks \\[0, 1, 2\\]", LIMIT);
 			}
@@ -94,19 +107,19 @@ class PageIT {
 			Awaitility.await().atMost(LIMIT).untilAsserted(() -> {
 				assertThat(browser.texts("#state")).containsExactly("● Ready");
 				assertThat(browser.texts(".rank h3")).hasSize(2).allMatch((title) -> title.contains("● up"));
+				List<String> newestFirst = browser.texts("#events li span");
+				assertThat(newestFirst.reversed()).satisfiesExactly((event) -> assertThat(event).contains("started"),
+						(event) -> assertThat(event).startsWith("generation 0 formed: 3 ranks"),
+						(event) -> assertThat(event).contains("generation 0 broke: group world: rank 1 lost"),
+						(event) -> assertThat(event).isEqualTo("rank 1 lost"),
+						(event) -> assertThat(event).startsWith("generation 1 formed: 2 ranks, after "));
 			});
-			List<String> newestFirst = browser.texts("#events li span");
-			assertThat(newestFirst.reversed()).satisfiesExactly((event) -> assertThat(event).contains("started"),
-					(event) -> assertThat(event).startsWith("generation 0 formed: 3 ranks"),
-					(event) -> assertThat(event).contains("generation 0 broke: group world: rank 1 lost"),
-					(event) -> assertThat(event).isEqualTo("rank 1 lost"),
-					(event) -> assertThat(event).startsWith("generation 1 formed: 2 ranks, after "));
 			browser.requireNoComplaints();
 			browser.picture(PICTURES.resolve("elastic.png"));
 		}
 	}
 
-	private static void aLaterViewerSeesWhatHappenedBefore(Browser browser, int port) {
+	private static void aLaterViewerSeesWhatHappenedBefore(int port) {
 		browser.visit("http://127.0.0.1:" + port + "/");
 		Awaitility.await()
 			.atMost(LIMIT)
@@ -121,9 +134,9 @@ class PageIT {
 	@Test
 	void thePageOfATrainingJobShowsItsSpeedAndWhatRemains() throws Exception {
 		int port = FreePort.next();
-		try (Browser browser = Browser.open(this.profile, 1000, 1300);
-				TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "2", "--http-port", "" + port,
-						"train", "--epochs", "100000")) {
+		browser.newTab(1000, 1300);
+		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "2", "--http-port", "" + port,
+				"train", "--epochs", "100000")) {
 			launch.awaitLine("epoch      3/100000", LIMIT);
 			browser.visit("http://127.0.0.1:" + port + "/");
 			Awaitility.await().atMost(LIMIT).untilAsserted(() -> {
@@ -144,9 +157,9 @@ class PageIT {
 	@Test
 	void sixtyFourRanksAreReadableOnAPhone() throws Exception {
 		int port = FreePort.next();
-		try (Browser browser = Browser.open(this.profile, 1000, 1300);
-				TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "1", "--http-port", "" + port,
-						"serve")) {
+		browser.newTab(1000, 1300);
+		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "1", "--http-port", "" + port,
+				"serve")) {
 			launch.awaitLine("joined the group", LIMIT);
 			browser.visit("http://127.0.0.1:" + port + "/");
 			Awaitility.await()
@@ -171,10 +184,9 @@ class PageIT {
 	@Test
 	void aPageOfAnotherOriginTakesPartInNothing() throws Exception {
 		int port = FreePort.next();
-		try (Browser browser = Browser.open(this.profile, 1000, 900);
-				TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "2", "--http-port", "" + port,
-						"serve");
-				ForeignPage page = ForeignPage.postingTo(allReduceAt(port).toString())) {
+		browser.newTab(1000, 900);
+		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "2", "--http-port", "" + port,
+				"serve"); ForeignPage page = ForeignPage.postingTo(allReduceAt(port).toString())) {
 			for (int rank = 0; rank < 2; rank++) {
 				launch.awaitLine("rank " + rank + ": joined the group", LIMIT);
 			}
@@ -218,7 +230,7 @@ class PageIT {
 	}
 
 	/** Takes screenshots and checks that on a phone nothing is wider than the screen. */
-	private static void pictures(Browser browser) throws Exception {
+	private static void pictures() throws Exception {
 		browser.picture(PICTURES.resolve("broken.png"));
 		browser.prefer("dark");
 		browser.resize(390, 2000);

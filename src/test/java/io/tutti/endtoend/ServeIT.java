@@ -75,7 +75,7 @@ class ServeIT {
 				.allSatisfy((answer) -> assertThat(answer.body()).isEqualTo(floats(7)));
 			CompletableFuture<HttpResponse<String>> waiting = barrier(port + 2,
 					"{\"label\":\"never\",\"timeoutMs\":80000}");
-			Awaitility.await().pollDelay(Duration.ofMillis(500)).until(() -> !waiting.isDone());
+			awaitPost(port + 2);
 			TuttiProcess.signal(launch.rank(lost, LIMIT), "KILL");
 			assertThat(waiting.join().statusCode()).isEqualTo(503);
 			assertThat(waiting.join().body()).contains("peer-lost");
@@ -111,17 +111,27 @@ class ServeIT {
 	@Test
 	void sigtermAnswersABarrierUnderWayAndEndsWithZero() throws Exception {
 		int port = freePorts();
-		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "3", "--http-port", "" + port,
+		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "2", "--http-port", "" + port,
 				"serve")) {
-			awaitReady(port, 3);
+			awaitReady(port, 2);
 			CompletableFuture<HttpResponse<String>> waiting = barrier(port + 1,
 					"{\"label\":\"never\",\"timeoutMs\":60000}");
-			Awaitility.await().pollDelay(Duration.ofMillis(500)).until(() -> !waiting.isDone());
+			awaitPost(port + 1);
 			TuttiProcess.signal(launch.handle(), "TERM");
 			assertThat(waiting.join().statusCode()).isEqualTo(503);
 			assertThat(json(waiting.join()).get("rank").asInt()).isEqualTo(1);
-			assertThat(launch.exitCode(Duration.ofSeconds(10))).as(launch.output()).isZero();
+			assertThat(launch.exitCode(Duration.ofSeconds(30))).as(launch.output()).isZero();
 		}
+	}
+
+	/** Waits until a rank handles a request that changes state. */
+	private void awaitPost(int port) {
+		Awaitility.await()
+			.atMost(LIMIT)
+			.until(() -> get(port, "/actuator/prometheus").body()
+				.lines()
+				.anyMatch((line) -> line.startsWith("http_server_requests_active_seconds_count")
+						&& line.contains("method=\"POST\"") && !line.endsWith(" 0")));
 	}
 
 	private void callCollectives(int port) {

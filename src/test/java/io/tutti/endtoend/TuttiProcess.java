@@ -23,13 +23,16 @@ import org.awaitility.Awaitility;
  */
 final class TuttiProcess implements AutoCloseable {
 
-	/** A rank of a test lives for seconds, too short for C2 to pay off. */
-	private static final String SHORT_LIVED = "-XX:TieredStopAtLevel=1";
+	/**
+	 * What the script gives a rank that ends before the optimizing compiler pays off, as
+	 * every rank of a test does.
+	 */
+	private static final String SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -Xmn48m";
 
 	/** The JVM flags that the script gives a rank. */
 	private static final List<String> FLAGS = List.of("--add-modules", "jdk.incubator.vector",
-			"--enable-native-access=ALL-UNNAMED", "--add-opens", "java.base/sun.nio.ch=ALL-UNNAMED", "-XX:+UseSerialGC",
-			SHORT_LIVED);
+			"--enable-native-access=ALL-UNNAMED", "--add-opens", "java.base/sun.nio.ch=ALL-UNNAMED",
+			"-XX:+UseSerialGC");
 
 	private final Process process;
 
@@ -69,7 +72,13 @@ final class TuttiProcess implements AutoCloseable {
 		List<String> command = new ArrayList<>();
 		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
 		command.addAll(FLAGS);
+		command.addAll(shortLived());
 		return command;
+	}
+
+	/** The JVM flags of a process that lives for seconds. */
+	static List<String> shortLived() {
+		return List.of(SHORT_LIVED.split(" "));
 	}
 
 	/** Starts any command, such as another launcher. */
