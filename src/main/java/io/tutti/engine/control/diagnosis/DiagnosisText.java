@@ -24,12 +24,13 @@ final class DiagnosisText {
 		if (ranks.size() == 1) {
 			return "rank " + ranks.getFirst();
 		}
-		if (ranks.size() > NAMED) {
-			return "ranks " + ranks.stream().limit(NAMED).map(String::valueOf).collect(Collectors.joining(", "))
-					+ " and " + (ranks.size() - NAMED) + " more";
-		}
-		return "ranks " + ranks.stream().limit(ranks.size() - 1L).map(String::valueOf).collect(Collectors.joining(", "))
-				+ " and " + ranks.getLast();
+		boolean all = ranks.size() <= NAMED;
+		return "ranks "
+				+ ranks.stream()
+					.limit(all ? ranks.size() - 1 : NAMED)
+					.map(String::valueOf)
+					.collect(Collectors.joining(", "))
+				+ " and " + (all ? ranks.getLast() : ranks.size() - NAMED + " more");
 	}
 
 	/** Such as {@code 250 µs}, {@code 3.1 ms} or {@code 12.0 s}. */

@@ -1,7 +1,7 @@
 package io.tutti.engine.control.diagnosis;
 
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -14,7 +14,6 @@ import java.util.stream.Collectors;
 import io.tutti.engine.control.diagnosis.GroupFinding.Arrival;
 import io.tutti.engine.control.diagnosis.GroupFinding.Kind;
 import io.tutti.engine.dispatch.CallRecord;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Compares the calls of the ranks of one group. Examines the earliest call that has run
@@ -48,19 +47,16 @@ final class GroupComparison {
 	 * @param unasked ranks without a trace because they were not asked
 	 */
 	GroupComparison(String group, List<Integer> members, Map<Integer, RankTrace> traces, List<Integer> unasked) {
-		this.unasked = unasked;
 		this.group = group;
 		this.members = members;
-		traces.forEach((rank, trace) -> {
-			if (members.contains(rank)) {
-				this.traces.put(rank, trace);
-			}
-		});
+		this.unasked = unasked;
+		this.traces.putAll(traces);
+		this.traces.keySet().retainAll(members);
 	}
 
 	GroupFinding find() {
 		long stuck = oldestWait();
-		Arrivals arrivals = Arrivals.of(this.group, this.traces);
+		Arrivals arrivals = arrivals();
 		return (stuck >= 0) ? waiting(stuck, arrivals) : passing(arrivals);
 	}
 
@@ -68,8 +64,7 @@ final class GroupComparison {
 	private long oldestWait() {
 		long oldest = Long.MAX_VALUE;
 		for (RankTrace trace : this.traces.values()) {
-			GroupTrace known = trace.group(this.group);
-			CallRecord running = (known != null) ? known.running() : null;
+			CallRecord running = group(trace).running();
 			if (running != null && running.durationNanos(trace.takenNanos()) >= LONG_CALL_LIMIT.toNanos()) {
 				oldest = Math.min(oldest, running.call().sequence());
 			}
@@ -77,10 +72,48 @@ final class GroupComparison {
 		return (oldest == Long.MAX_VALUE) ? -1 : oldest;
 	}
 
+	private GroupTrace group(RankTrace trace) {
+		return trace.group(this.group);
+	}
+
+	/** The calls at a sequence number, by rank. */
+	private SortedMap<Integer, CallRecord> at(long sequence) {
+		SortedMap<Integer, CallRecord> calls = new TreeMap<>();
+		this.traces.forEach((rank, trace) -> {
+			CallRecord call = group(trace).at(sequence);
+			if (call != null) {
+				calls.put(rank, call);
+			}
+		});
+		return calls;
+	}
+
+	/** When the ranks entered their calls, in nanoseconds since 1970. */
+	private Map<Integer, Long> started(SortedMap<Integer, CallRecord> calls) {
+		Map<Integer, Long> started = new TreeMap<>();
+		calls.forEach((rank, call) -> started.put(rank, this.traces.get(rank).epochNanos(call.startedNanos())));
+		return started;
+	}
+
+	/** Compares the ranks that returned a trace. */
+	private Arrivals arrivals() {
+		List<CallRecord> calls = (this.traces.size() > 1) ? group(this.traces.firstEntry().getValue()).calls()
+				: List.of();
+		return Arrivals.of(calls.stream()
+			.map((call) -> at(call.call().sequence()))
+			.filter((byRank) -> byRank.size() == this.traces.size())
+			.map(this::started)
+			.toList());
+	}
+
 	private GroupFinding waiting(long sequence, Arrivals arrivals) {
-		Map<String, List<Integer>> called = called(sequence);
+		SortedMap<Integer, CallRecord> calls = at(sequence);
+		Map<String, List<Integer>> called = calls.keySet()
+			.stream()
+			.collect(Collectors.groupingBy((rank) -> calls.get(rank).call().toString(), LinkedHashMap::new,
+					Collectors.toList()));
 		if (called.size() > 1) {
-			return finding(Kind.MISMATCH, sequence, minority(called), arrivals,
+			return finding(Kind.MISMATCH, sequence, minority(called.values()), arrivals,
 					"ranks called different collectives at #" + sequence + " of group " + this.group + ": "
 							+ called.entrySet()
 								.stream()
@@ -94,10 +127,10 @@ final class GroupComparison {
 					DiagnosisText.ranks(missing) + " " + ((missing.size() == 1) ? "is" : "are") + " missing from "
 							+ call + ": "
 							+ missing.stream().limit(4).map(this::position).collect(Collectors.joining(", ")) + "; "
-							+ waiters(sequence));
+							+ waiters(calls));
 		}
 		return finding(Kind.LONG_CALL, sequence, List.of(), arrivals,
-				"every rank has entered " + call + "; " + waiters(sequence) + lastToEnter(sequence));
+				"every rank has entered " + call + "; " + waiters(calls) + lastToEnter(started(calls)));
 	}
 
 	/** The missing ranks. Names ranks that were not asked only if there are no others. */
@@ -107,72 +140,49 @@ final class GroupComparison {
 		return asked.isEmpty() ? behind : asked;
 	}
 
-	/** The ranks by the call they made at a sequence number, in rank order. */
-	private Map<String, List<Integer>> called(long sequence) {
-		Map<String, List<Integer>> called = new LinkedHashMap<>();
-		this.traces.forEach((rank, trace) -> {
-			CallRecord call = at(rank, sequence);
-			if (call != null) {
-				called.computeIfAbsent(call.call().toString(), (text) -> new ArrayList<>()).add(rank);
-			}
-		});
-		return called;
-	}
-
 	/** The ranks whose call differs from the most frequent one; all ranks in a tie. */
-	private static List<Integer> minority(Map<String, List<Integer>> called) {
-		int most = called.values().stream().mapToInt(List::size).max().orElse(0);
-		boolean tie = called.values().stream().filter((ranks) -> ranks.size() == most).count() > 1;
-		return called.values()
-			.stream()
-			.filter((ranks) -> tie || ranks.size() < most)
-			.flatMap(List::stream)
-			.sorted()
-			.toList();
+	private static List<Integer> minority(Collection<List<Integer>> called) {
+		int most = called.stream().mapToInt(List::size).max().orElse(0);
+		boolean tie = called.stream().filter((ranks) -> ranks.size() == most).count() > 1;
+		return called.stream().filter((ranks) -> tie || ranks.size() < most).flatMap(List::stream).sorted().toList();
 	}
 
 	private String position(int rank) {
 		RankTrace trace = this.traces.get(rank);
-		GroupTrace known = (trace != null) ? trace.group(this.group) : null;
 		if (trace == null) {
 			return "rank " + rank + " does not answer";
 		}
-		if (known == null || known.calls().isEmpty()) {
+		List<CallRecord> calls = group(trace).calls();
+		if (calls.isEmpty()) {
 			return "rank " + rank + " has entered no call of it";
 		}
-		CallRecord newest = known.calls().getLast();
+		CallRecord newest = calls.getLast();
 		String left = (newest.state() == CallRecord.State.RUNNING) ? "is still in "
 				: "left, " + DiagnosisText.time(micros(trace.takenNanos() - newest.endedNanos())) + " ago, ";
 		return "rank " + rank + " " + left + newest.call();
 	}
 
-	private String waiters(long sequence) {
-		List<Integer> waiting = new ArrayList<>();
-		long longest = 0;
-		for (Map.Entry<Integer, RankTrace> entry : this.traces.entrySet()) {
-			CallRecord call = at(entry.getKey(), sequence);
-			if (call != null && call.state() == CallRecord.State.RUNNING) {
-				waiting.add(entry.getKey());
-				longest = Math.max(longest, call.durationNanos(entry.getValue().takenNanos()));
-			}
-		}
+	private String waiters(SortedMap<Integer, CallRecord> calls) {
+		List<Integer> waiting = calls.keySet()
+			.stream()
+			.filter((rank) -> calls.get(rank).state() == CallRecord.State.RUNNING)
+			.toList();
+		long longest = waiting.stream()
+			.mapToLong((rank) -> calls.get(rank).durationNanos(this.traces.get(rank).takenNanos()))
+			.max()
+			.orElse(0);
 		return DiagnosisText.ranks(waiting) + ((waiting.size() == 1) ? " has" : " have") + " been in it for "
 				+ DiagnosisText.time(micros(longest));
 	}
 
-	private String lastToEnter(long sequence) {
-		SortedMap<Long, Integer> started = new TreeMap<>();
-		this.traces.forEach((rank, trace) -> {
-			CallRecord call = at(rank, sequence);
-			if (call != null) {
-				started.put(trace.epochNanos(call.startedNanos()), rank);
-			}
-		});
-		if (started.size() < 2) {
+	private static String lastToEnter(Map<Integer, Long> started) {
+		SortedMap<Long, Integer> byTime = new TreeMap<>();
+		started.forEach((rank, at) -> byTime.put(at, rank));
+		if (byTime.size() < 2) {
 			return "";
 		}
-		return ", rank " + started.lastEntry().getValue() + " entered last, "
-				+ DiagnosisText.time(micros(started.lastKey() - started.firstKey())) + " after the first";
+		return ", rank " + byTime.lastEntry().getValue() + " entered last, "
+				+ DiagnosisText.time(micros(byTime.lastKey() - byTime.firstKey())) + " after the first";
 	}
 
 	private GroupFinding passing(Arrivals arrivals) {
@@ -181,7 +191,7 @@ final class GroupComparison {
 			return finding(Kind.IDLE, -1, List.of(), arrivals, "no call has been made in group " + this.group);
 		}
 		String moving = "group " + this.group + " is at #" + last;
-		Arrival latest = arrivals.all().stream().max(Comparator.comparingLong(Arrival::meanMicros)).orElse(null);
+		Arrival latest = arrivals.byRank().stream().max(Comparator.comparingLong(Arrival::meanMicros)).orElse(null);
 		if (latest == null) {
 			return finding(Kind.MOVING, last, List.of(), arrivals, moving);
 		}
@@ -196,18 +206,12 @@ final class GroupComparison {
 	}
 
 	private GroupFinding finding(Kind kind, long sequence, List<Integer> ranks, Arrivals arrivals, String text) {
-		return new GroupFinding(kind, this.group, sequence, ranks, arrivals.all(), text);
+		return new GroupFinding(kind, this.group, sequence, ranks, arrivals.byRank(), text);
 	}
 
 	private long last(int rank) {
 		RankTrace trace = this.traces.get(rank);
-		GroupTrace known = (trace != null) ? trace.group(this.group) : null;
-		return (known != null) ? known.last() : -1;
-	}
-
-	private @Nullable CallRecord at(int rank, long sequence) {
-		GroupTrace known = this.traces.get(rank).group(this.group);
-		return (known != null) ? known.at(sequence) : null;
+		return (trace != null) ? group(trace).last() : -1;
 	}
 
 	private static long micros(long nanos) {

@@ -24,6 +24,11 @@ public record GroupTrace(String group, List<Integer> members, String transport, 
 		calls = List.copyOf(calls);
 	}
 
+	/** The trace of a rank that does not have the group. */
+	static GroupTrace none(String group) {
+		return new GroupTrace(group, List.of(), "", -1, List.of());
+	}
+
 	/** Records a group's last calls, up to the limit. */
 	public static GroupTrace of(DefaultProcessGroup group, int limit) {
 		GroupIdentity identity = group.identity();

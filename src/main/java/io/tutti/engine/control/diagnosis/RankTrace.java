@@ -12,7 +12,6 @@ import java.util.concurrent.TimeUnit;
 import io.tutti.engine.control.MalformedFrameException;
 import io.tutti.engine.control.RecordCodec;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The last calls of one rank in all its groups. Times are the rank's
@@ -90,9 +89,12 @@ public record RankTrace(int rank, long generation, long takenNanos, long clockOf
 		return nanos + this.clockOffsetNanos;
 	}
 
-	/** The trace of a group, {@code null} if there is none. */
-	public @Nullable GroupTrace group(String name) {
-		return this.groups.stream().filter((group) -> group.group().equals(name)).findFirst().orElse(null);
+	/** The trace of a group, without calls if the rank does not have it. */
+	public GroupTrace group(String name) {
+		return this.groups.stream()
+			.filter((group) -> group.group().equals(name))
+			.findFirst()
+			.orElseGet(() -> GroupTrace.none(name));
 	}
 
 }
