@@ -5,7 +5,6 @@ import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.concurrent.CompletionException;
-import java.util.function.BooleanSupplier;
 
 import io.tutti.CollectiveException;
 import io.tutti.ProcessGroup;
@@ -160,15 +159,7 @@ final class HttpCollectives {
 	private Answer execute(LabelledCall call, RoundWait wait, MemorySegment body, TransferMemory memory) {
 		JoinedGroup joined = this.group.joined();
 		Calls of = this.calls.of((joined != null) ? joined : this.group.ready());
-		BooleanSupplier client = wait.client();
-		if (wait.round() == RoundWait.NEXT) {
-			return carryOut(of, call, wait, body, memory);
-		}
-		var round = new NamedRounds.Round(wait.label(), wait.round(), call.digest(body));
-		return of.rounds.run(round, (client != null) ? client : () -> true,
-				(anyClient) -> carryOut(of, call,
-						new RoundWait(wait.label(), wait.round(), wait.timeout(), (client != null) ? anyClient : null),
-						body, memory));
+		return of.rounds.run(wait, () -> call.digest(body), (each) -> carryOut(of, call, each, body, memory));
 	}
 
 	private Answer carryOut(Calls of, LabelledCall call, RoundWait wait, MemorySegment body, TransferMemory memory) {

@@ -1,7 +1,5 @@
 package io.tutti.service.rest;
 
-import java.util.function.BooleanSupplier;
-
 import io.tutti.CollectiveException;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.RoundWait;
@@ -46,17 +44,9 @@ final class LabelledBarriers {
 	 */
 	BarrierOutcome pass(RoundWait wait) {
 		JoinedGroup joined = joined();
-		if (wait.round() == RoundWait.NEXT) {
-			return this.waits.await(() -> carryOut(joined, wait));
-		}
-		BooleanSupplier client = wait.client();
-		var round = new NamedRounds.Round(wait.label(), wait.round(), NO_PARAMETERS);
 		return this.waits
 			.await(() -> this.rounds.of(joined)
-				.run(round, (client != null) ? client : () -> true,
-						(anyClient) -> new Passed(carryOut(joined,
-								new RoundWait(wait.label(), wait.round(), wait.timeout(),
-										(client != null) ? anyClient : null)))))
+				.run(wait, () -> NO_PARAMETERS, (each) -> new Passed(carryOut(joined, each))))
 			.outcome();
 	}
 

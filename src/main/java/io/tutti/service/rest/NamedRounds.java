@@ -13,7 +13,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
+import io.tutti.engine.control.RoundWait;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -85,13 +87,27 @@ final class NamedRounds<R extends NamedRounds.Held> {
 	}
 
 	/**
-	 * Runs a round, or returns its answer if another request runs or has run it.
-	 * @param client whether this request's client is still connected
+	 * Runs a call in the rank's next round of its label, or in the round that it names.
+	 * @param digest computes the digest of a named round
 	 * @param call runs the round; its argument tells whether any client is still
 	 * connected
 	 * @return the answer, which the caller releases
 	 * @throws ProblemException if the round is over, was called with other parameters or
 	 * another body, or its answer was evicted
+	 */
+	R run(RoundWait wait, Supplier<byte[]> digest, Function<RoundWait, R> call) {
+		if (wait.round() == RoundWait.NEXT) {
+			return call.apply(wait);
+		}
+		BooleanSupplier client = wait.client();
+		return run(new Round(wait.label(), wait.round(), digest.get()), (client != null) ? client : () -> true,
+				(anyClient) -> call.apply(new RoundWait(wait.label(), wait.round(), wait.timeout(),
+						(client != null) ? anyClient : null)));
+	}
+
+	/**
+	 * Runs a round, or returns its answer if another request runs or has run it.
+	 * @param client whether this request's client is still connected
 	 */
 	R run(Round round, BooleanSupplier client, Function<BooleanSupplier, R> call) {
 		while (true) {
