@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
@@ -19,6 +20,7 @@ import io.tutti.engine.bootstrap.HostIdentity;
 import io.tutti.engine.elastic.FormationMessage.Formation;
 import io.tutti.engine.elastic.FormationMessage.Member;
 import io.tutti.engine.elastic.FormationMessage.Phase;
+import io.tutti.engine.elastic.FormationProtocol.Formed;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,11 +44,8 @@ public final class ElasticEngine implements AutoCloseable {
 
 	private final List<Consumer<ElasticEvent>> listeners = new CopyOnWriteArrayList<>();
 
-	private volatile @Nullable Engine engine;
-
-	private volatile @Nullable Formation formation;
-
-	private volatile FormationProtocol.@Nullable Origin origin;
+	/** The current generation, or the last one. */
+	private volatile @Nullable Formed formed;
 
 	private volatile boolean forming = true;
 
@@ -64,7 +63,7 @@ public final class ElasticEngine implements AutoCloseable {
 		this.elastic = elastic;
 		this.events = events;
 		this.member = new LocalMember(
-				new Member(launched.rank(), FormationProtocol.randomId(), HostIdentity.ofThisHost()));
+				new Member(launched.rank(), FormationMessage.randomId(), HostIdentity.ofThisHost()));
 		this.endpoint = FormationEndpoint.open(this.member, settings, elastic.endpoints());
 	}
 
@@ -98,13 +97,22 @@ public final class ElasticEngine implements AutoCloseable {
 
 	/** The engine of the current generation, {@code null} before the first. */
 	public @Nullable Engine engine() {
-		return this.engine;
+		Formed current = this.formed;
+		return (current != null) ? current.engine() : null;
 	}
 
-	/** Slot of each rank of the current generation, by rank; empty before the first. */
-	public List<Integer> slots() {
-		Formation current = this.formation;
-		return (current != null) ? current.slots() : List.of();
+	/** Slot of each rank of the current generation, by rank. */
+	List<Integer> slots() {
+		return current().formation().slots();
+	}
+
+	/** How this process came to be a member of the current generation. */
+	FormationProtocol.Origin origin() {
+		return current().origin();
+	}
+
+	private Formed current() {
+		return Objects.requireNonNull(this.formed, "the group has not formed yet");
 	}
 
 	/**
@@ -122,77 +130,64 @@ public final class ElasticEngine implements AutoCloseable {
 	}
 
 	/**
-	 * How this process came to be a member of the current generation, {@code null} before
-	 * the first.
-	 */
-	FormationProtocol.@Nullable Origin origin() {
-		return this.origin;
-	}
-
-	/**
 	 * Forms the next generation and closes the engine of the last one.
 	 * @param broken the failure that broke the last generation, {@code null} if processes
 	 * join or there was none
-	 * @return the engine of the next generation
+	 * @param returned whether the loop of this rank has returned, so that the job may be
+	 * done elsewhere
+	 * @return the engine of the next generation, {@code null} if the loops of all ranks
+	 * have returned
 	 * @throws io.tutti.engine.control.RendezvousException if this rank may not continue
 	 * or the deadline passes
 	 * @throws CollectiveException if more ranks were lost than allowed
-	 */
-	public Engine form(@Nullable CollectiveException broken) {
-		Engine formed = form(broken, false);
-		if (formed == null) {
-			throw new IllegalStateException("the job is done");
-		}
-		return formed;
-	}
-
-	/**
-	 * As above.
-	 * @param returned whether the loop of this rank has returned, so that the job may be
-	 * done elsewhere
-	 * @return {@code null} if the loops of all ranks have returned
 	 */
 	@Nullable Engine form(@Nullable CollectiveException broken, boolean returned) {
 		requireOpen();
 		long startNanos = System.nanoTime();
 		this.forming = true;
-		Engine last = this.engine;
-		Formation before = this.formation;
+		Formed last = this.formed;
 		Set<String> dead = new HashSet<>();
 		Set<String> silent = new HashSet<>();
-		if (last != null && before != null) {
-			List<Integer> lost = (broken != null) ? lost(broken.failure(), before) : List.of();
+		if (last != null) {
+			Formation before = last.formation();
+			List<Member> lost = (broken != null) ? lost(broken.failure(), before) : List.of();
 			if (broken != null) {
-				publish(new ElasticEvent.Lost(before.generation(), slots(before, lost), Instant.now(),
-						broken.failure()));
+				publish(new ElasticEvent.Lost(before.generation(), lost.stream().map(Member::slot).toList(),
+						Instant.now(), broken.failure()));
 				if (this.elastic.maxFailures() > 0 && ++this.failures > this.elastic.maxFailures()) {
 					throw broken;
 				}
 			}
 			this.member.enter(Phase.FORMING);
-			last.ended().forEach((rank) -> dead.add(before.members().get(rank).id()));
-			lost.forEach((rank) -> silent.add(before.members().get(rank).id()));
+			last.engine().ended().forEach((rank) -> dead.add(before.members().get(rank).id()));
+			lost.forEach((other) -> silent.add(other.id()));
 			silent.removeAll(dead);
-			last.close();
+			last.engine().close();
 		}
-		FormationProtocol.Formed formed = new FormationProtocol(this.member, this.endpoint, this.elastic, this.settings,
-				this.launched, this.events, (slots) -> publish(new ElasticEvent.Awaiting(slots)), dead, silent,
+		Formed next = new FormationProtocol(this.member, this.endpoint, this.elastic, this.settings, this.launched,
+				this.events, (slots) -> publish(new ElasticEvent.Awaiting(slots)), dead, silent,
 				() -> returned || this.ending)
 			.form(returned);
-		if (formed == null) {
+		if (next == null) {
 			return null;
 		}
-		this.origin = formed.origin();
-		this.engine = formed.engine();
+		this.formed = next;
 		if (this.closed) {
-			formed.engine().close();
+			next.engine().close();
 			requireOpen();
 		}
-		this.formation = formed.formation();
-		publish(new ElasticEvent.Formed(formed.formation().generation(), formed.formation().slots(),
-				Duration.ofNanos(System.nanoTime() - startNanos), before != null));
+		publish(new ElasticEvent.Formed(next.formation().generation(), next.formation().slots(),
+				Duration.ofNanos(System.nanoTime() - startNanos), last != null));
 		this.forming = false;
-		return formed.engine();
+		return next.engine();
+	}
+
+	private static List<Member> lost(Failure failure, Formation before) {
+		return (failure.kind() == Failure.Kind.PEER_LOST) ? failure.ranks()
+			.stream()
+			.filter((rank) -> rank >= 0 && rank < before.members().size())
+			.map(before.members()::get)
+			.toList() : List.of();
 	}
 
 	/**
@@ -209,16 +204,6 @@ public final class ElasticEngine implements AutoCloseable {
 		}
 	}
 
-	private static List<Integer> lost(Failure failure, Formation before) {
-		return (failure.kind() == Failure.Kind.PEER_LOST)
-				? failure.ranks().stream().filter((rank) -> rank >= 0 && rank < before.members().size()).toList()
-				: List.of();
-	}
-
-	private static List<Integer> slots(Formation formation, List<Integer> ranks) {
-		return ranks.stream().map((rank) -> formation.slots().get(rank)).toList();
-	}
-
 	/** The loops of all ranks have returned. Ranks that do not know it yet may ask. */
 	void done() {
 		this.member.enter(Phase.DONE);
@@ -229,9 +214,9 @@ public final class ElasticEngine implements AutoCloseable {
 	public void close() {
 		this.closed = true;
 		this.member.leave();
-		Engine last = this.engine;
+		Formed last = this.formed;
 		if (last != null) {
-			last.close();
+			last.engine().close();
 		}
 		this.endpoint.close();
 	}

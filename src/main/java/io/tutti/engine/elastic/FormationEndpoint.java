@@ -26,13 +26,11 @@ import io.tutti.engine.control.ControlMessage.FormationHello;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousException.Reason;
 import io.tutti.engine.elastic.ElasticSettings.Endpoint;
-import io.tutti.engine.elastic.FormationMessage.Accepted;
 import io.tutti.engine.elastic.FormationMessage.AskStatus;
 import io.tutti.engine.elastic.FormationMessage.Formation;
 import io.tutti.engine.elastic.FormationMessage.Join;
-import io.tutti.engine.elastic.FormationMessage.Joined;
 import io.tutti.engine.elastic.FormationMessage.Member;
-import io.tutti.engine.elastic.FormationMessage.Redirect;
+import io.tutti.engine.elastic.FormationMessage.Reply;
 import io.tutti.engine.elastic.FormationMessage.Status;
 import io.tutti.engine.elastic.FormationMessage.Wait;
 import io.tutti.engine.tls.HandshakeDeadline;
@@ -84,12 +82,6 @@ final class FormationEndpoint implements AutoCloseable {
 	/** Where this process has reached the process of a slot. */
 	private record Reached(String member, InetAddress address) {
 	}
-
-	/**
-	 * Time for a connection and its first answer. The kernel gives up a connection later,
-	 * so that a failed one within this time was refused.
-	 */
-	private static final Duration LONGEST_PROBE = Duration.ofSeconds(10);
 
 	/** How often a member is asked that has not answered since its group has formed. */
 	private static final long REACH_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -191,11 +183,10 @@ final class FormationEndpoint implements AutoCloseable {
 	}
 
 	private FormationLink connect(InetAddress address, int slot, Duration limit) throws IOException {
-		Duration left = (limit.compareTo(LONGEST_PROBE) < 0) ? limit : LONGEST_PROBE;
 		FormationHello hello = new FormationHello(this.settings.jobId(), this.member.self().slot(),
 				this.member.self().id());
 		return new FormationLink(this.handshake.connect(new InetSocketAddress(address, this.endpoints.get(slot).port()),
-				this.settings.tls(), (local) -> hello, HandshakeDeadline.within(left)));
+				this.settings.tls(), (local) -> hello, HandshakeDeadline.within(limit)));
 	}
 
 	private List<InetAddress> addresses(int slot) {
@@ -346,17 +337,15 @@ final class FormationEndpoint implements AutoCloseable {
 
 	private void serve(LocalMember.Request request) throws IOException {
 		if (!this.member.add(request)) {
-			request.link().send(new Redirect());
 			return;
 		}
 		HandshakeDeadline alive = signsOfLife(request.link());
 		try {
 			while (true) {
-				switch (request.link().receive(alive)) {
-					case Accepted(String formation, int port) -> this.member.accepted(request, formation, port);
-					case Joined(String formation) -> this.member.joined(request, formation);
-					default -> throw new IOException("unexpected message");
+				if (!(request.link().receive(alive) instanceof Reply reply)) {
+					throw new IOException("unexpected message");
 				}
+				this.member.replied(request, reply);
 			}
 		}
 		finally {

@@ -1,7 +1,8 @@
 package io.tutti.engine.elastic;
 
-import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.util.HexFormat;
 import java.util.List;
 
 import io.tutti.engine.control.MalformedFrameException;
@@ -19,7 +20,7 @@ sealed interface FormationMessage {
 
 	/** The type byte of a message is its place in this list. */
 	List<Class<? extends FormationMessage>> TYPES = List.of(AskStatus.class, Status.class, Join.class, Wait.class,
-			Redirect.class, Propose.class, Accepted.class, Commit.class, Joined.class, NoQuorum.class);
+			Propose.class, Accepted.class, Commit.class, Joined.class, NoQuorum.class);
 
 	/** What a member does. */
 	enum Phase {
@@ -78,11 +79,6 @@ sealed interface FormationMessage {
 			return this.members.stream().map(Member::slot).toList();
 		}
 
-		/** The rank of a member, -1 if it is none. */
-		int rankOf(String member) {
-			return this.members.stream().map(Member::id).toList().indexOf(member);
-		}
-
 	}
 
 	/** Asks for a {@link Status}. */
@@ -113,14 +109,15 @@ sealed interface FormationMessage {
 			dead = List.copyOf(dead);
 		}
 
+		/** The highest generation that the member has accepted or formed, -1 for none. */
+		long newestGeneration() {
+			return Math.max(this.acceptedGeneration, (this.base != null) ? this.base.generation() : -1);
+		}
+
 	}
 
 	/** The member that was asked is alive and has not decided yet. */
 	record Wait() implements FormationMessage {
-	}
-
-	/** The member that was asked does not lead. */
-	record Redirect() implements FormationMessage {
 	}
 
 	/**
@@ -131,12 +128,20 @@ sealed interface FormationMessage {
 	record Propose(Formation formation, @Nullable String baseId) implements FormationMessage {
 	}
 
+	/** What a member answers to a proposal. */
+	sealed interface Reply extends FormationMessage {
+
+		/** Id of the formation. */
+		String formation();
+
+	}
+
 	/**
 	 * The member accepts the proposal, and no other one of its generation.
 	 *
 	 * @param port a free port of its host, where it listens if it becomes rank 0
 	 */
-	record Accepted(String formation, int port) implements FormationMessage {
+	record Accepted(String formation, int port) implements Reply {
 
 		public Accepted {
 			requirePort(port);
@@ -158,7 +163,7 @@ sealed interface FormationMessage {
 	}
 
 	/** The member has joined the group, or the leader has. */
-	record Joined(String formation) implements FormationMessage {
+	record Joined(String formation) implements Reply {
 	}
 
 	/** The members that the leader reaches may not continue. */
@@ -171,14 +176,21 @@ sealed interface FormationMessage {
 		}
 	}
 
+	/** A random id of 128 bits. */
+	static String randomId() {
+		byte[] id = new byte[16];
+		new SecureRandom().nextBytes(id);
+		return HexFormat.of().formatHex(id);
+	}
+
 	/** Encodes a message as a frame, including the length. */
 	static ByteBuffer encode(FormationMessage message) {
-		byte[] payload = RecordCodec.encode((Record) message);
-		ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-		bytes.writeBytes(ByteBuffer.allocate(Integer.BYTES).putInt(payload.length + 1).array());
-		bytes.write(TYPES.indexOf(message.getClass()));
-		bytes.writeBytes(payload);
-		return ByteBuffer.wrap(bytes.toByteArray());
+		byte[] components = RecordCodec.encode((Record) message);
+		return ByteBuffer.allocate(Integer.BYTES + Byte.BYTES + components.length)
+			.putInt(Byte.BYTES + components.length)
+			.put((byte) TYPES.indexOf(message.getClass()))
+			.put(components)
+			.flip();
 	}
 
 	/**

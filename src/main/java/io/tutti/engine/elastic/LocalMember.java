@@ -1,16 +1,19 @@
 package io.tutti.engine.elastic;
 
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
+import io.tutti.engine.elastic.FormationMessage.Accepted;
 import io.tutti.engine.elastic.FormationMessage.Formation;
 import io.tutti.engine.elastic.FormationMessage.Join;
+import io.tutti.engine.elastic.FormationMessage.Joined;
 import io.tutti.engine.elastic.FormationMessage.Member;
 import io.tutti.engine.elastic.FormationMessage.Phase;
-import io.tutti.engine.elastic.FormationMessage.Redirect;
+import io.tutti.engine.elastic.FormationMessage.Reply;
 import io.tutti.engine.elastic.FormationMessage.Status;
 import org.jspecify.annotations.Nullable;
 
@@ -20,18 +23,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class LocalMember {
 
-	/** A request to join, with the messages of its sender since. */
+	/** A request to join, and the last reply of its sender. */
 	static final class Request {
 
 		private final Join join;
 
 		private final FormationLink link;
 
-		private String accepted = "";
-
-		private int port;
-
-		private String joined = "";
+		private @Nullable Reply reply;
 
 		private boolean open = true;
 
@@ -46,6 +45,10 @@ final class LocalMember {
 
 		FormationLink link() {
 			return this.link;
+		}
+
+		private boolean hasReplied(Class<? extends Reply> type, String formation) {
+			return type.isInstance(this.reply) && this.reply.formation().equals(formation);
 		}
 
 	}
@@ -87,8 +90,8 @@ final class LocalMember {
 	}
 
 	/** This member's own request to join. */
-	synchronized Join join(List<String> dead) {
-		return new Join(this.self, this.base, this.accepted, this.acceptedGeneration, dead);
+	synchronized Join join(Set<String> dead) {
+		return new Join(this.self, this.base, this.accepted, this.acceptedGeneration, List.copyOf(dead));
 	}
 
 	/**
@@ -98,13 +101,11 @@ final class LocalMember {
 	synchronized boolean accept(Formation proposed, @Nullable String baseId) {
 		if (this.phase != Phase.FORMING || proposed.generation() <= this.acceptedGeneration
 				|| (this.base != null && proposed.generation() <= this.base.generation())
-				|| proposed.rankOf(this.self.id()) < 0) {
+				|| !proposed.members().contains(this.self)) {
 			return false;
 		}
-		Formation own = this.base;
-		boolean continues = own == null || own.id().equals(baseId)
-				|| this.accepted.stream().anyMatch((formation) -> formation.id().equals(baseId));
-		if (!continues) {
+		if (this.base != null && Stream.concat(Stream.of(this.base), this.accepted.stream())
+			.noneMatch((one) -> one.id().equals(baseId))) {
 			return false;
 		}
 		this.acceptedGeneration = proposed.generation();
@@ -136,8 +137,7 @@ final class LocalMember {
 		}
 		Request replaced = this.requests.put(request.join.member().slot(), request);
 		if (replaced != null) {
-			replaced.open = false;
-			replaced.link.close();
+			ended(replaced);
 		}
 		notifyAll();
 		return true;
@@ -148,17 +148,11 @@ final class LocalMember {
 		synchronized (this) {
 			this.left = true;
 		}
-		dismiss(new Redirect());
+		dismiss(null);
 	}
 
-	synchronized void accepted(Request request, String formation, int port) {
-		request.accepted = formation;
-		request.port = port;
-		notifyAll();
-	}
-
-	synchronized void joined(Request request, String formation) {
-		request.joined = formation;
+	synchronized void replied(Request request, Reply reply) {
+		request.reply = reply;
 		notifyAll();
 	}
 
@@ -174,32 +168,31 @@ final class LocalMember {
 		return List.copyOf(this.requests.values());
 	}
 
-	/** Sends a message to all that asked to join, and ends their requests. */
-	void dismiss(FormationMessage last) {
-		List<Request> all = requests();
-		for (Request request : all) {
-			try {
-				request.link.send(last);
-			}
-			catch (IOException ex) {
-				// The sender is gone.
+	/**
+	 * Ends all requests to join.
+	 * @param reason the last message, {@code null} if this member does not lead
+	 */
+	void dismiss(@Nullable FormationMessage reason) {
+		for (Request request : requests()) {
+			if (reason != null) {
+				request.link.trySend(reason);
 			}
 			ended(request);
 		}
 	}
 
 	synchronized boolean allAccepted(List<Request> requests, String formation) {
-		return requests.stream().allMatch((request) -> request.accepted.equals(formation));
-	}
-
-	/** The port that the sender of a request has offered. */
-	synchronized int port(Request request) {
-		return request.port;
+		return requests.stream().allMatch((request) -> request.hasReplied(Accepted.class, formation));
 	}
 
 	/** Whether the sender of a request is gone before it has joined. */
 	synchronized boolean anyLost(List<Request> requests, String formation) {
-		return requests.stream().anyMatch((request) -> !request.open && !request.joined.equals(formation));
+		return requests.stream().anyMatch((request) -> !request.open && !request.hasReplied(Joined.class, formation));
+	}
+
+	/** The port that the sender of a request has offered with its acceptance. */
+	synchronized int port(Request request) {
+		return (request.reply instanceof Accepted accepted) ? accepted.port() : 0;
 	}
 
 	/** Waits for a change, for at most some time. */

@@ -34,7 +34,6 @@ import io.tutti.engine.elastic.FormationMessage.Member;
 import io.tutti.engine.elastic.FormationMessage.NoQuorum;
 import io.tutti.engine.elastic.FormationMessage.Phase;
 import io.tutti.engine.elastic.FormationMessage.Propose;
-import io.tutti.engine.elastic.FormationMessage.Redirect;
 import io.tutti.engine.elastic.FormationMessage.Status;
 import io.tutti.engine.elastic.FormationMessage.Wait;
 import io.tutti.engine.tls.HandshakeDeadline;
@@ -76,9 +75,9 @@ class FormationEndpointTest {
 
 	private static List<FormationMessage> messages() {
 		return List.of(new AskStatus(), new Status(ONE, Phase.RUNNING, FIRST), new Status(ONE, Phase.FORMING, null),
-				new Join(ONE, FIRST, List.of(FIRST), 7, List.of("a0")), new Wait(), new Redirect(),
-				new Propose(FIRST, null), new Propose(FIRST, "f2"), new Accepted("f3", 1), new Commit("f3", 65535),
-				new Joined("f3"), new NoQuorum("because"));
+				new Join(ONE, FIRST, List.of(FIRST), 7, List.of("a0")), new Wait(), new Propose(FIRST, null),
+				new Propose(FIRST, "f2"), new Accepted("f3", 1), new Commit("f3", 65535), new Joined("f3"),
+				new NoQuorum("because"));
 	}
 
 	@Test
@@ -211,7 +210,9 @@ class FormationEndpointTest {
 		try (FormationEndpoint other = FormationEndpoint.open(new LocalMember(ONE), this.ranks.settings(),
 				this.ranks.elastic().endpoints()); FormationLink link = other.connect(0, LIMIT)) {
 			link.send(new Join(ONE, FIRST, List.of(), 3, List.of()));
-			assertThat(link.receive(HandshakeDeadline.within(LIMIT))).isEqualTo(new Redirect());
+			assertThatThrownBy(() -> link.receive(HandshakeDeadline.within(LIMIT))).isInstanceOf(IOException.class)
+				.hasMessageContaining("closed");
+			assertThat(this.member.requests()).isEmpty();
 		}
 	}
 

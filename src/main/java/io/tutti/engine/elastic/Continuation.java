@@ -1,0 +1,130 @@
+package io.tutti.engine.elastic;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.BiPredicate;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.tutti.engine.elastic.FormationEndpoint.Answer;
+import io.tutti.engine.elastic.FormationMessage.Formation;
+import io.tutti.engine.elastic.FormationMessage.Join;
+import io.tutti.engine.elastic.FormationMessage.Member;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether the members that take part in a formation may continue their base without the
+ * others. They need a {@link Quorum} of the base, and of each later formation that one of
+ * them has accepted, since that one may have formed.
+ *
+ * @param joins the requests of the members that take part, including the leader
+ * @param answers the answers of the other slots
+ * @param hasEnded whether an answer shows that the process of a member has ended
+ */
+record Continuation(Formation base, List<Join> joins, Map<Integer, Answer> answers, ElasticSettings elastic,
+		BiPredicate<Member, Answer> hasEnded) {
+
+	/** What is known of a member of some generation. */
+	enum Fate {
+
+		/** It takes part. */
+		PRESENT,
+		/** Its process answers. */
+		ALIVE,
+		/**
+		 * The kernel closed its control connection in the base: it died before it could
+		 * take part in a later formation.
+		 */
+		DIED,
+		/** Its process has ended, maybe after it took part in a later formation. */
+		ENDED,
+		/** It may be alive. */
+		SILENT
+
+	}
+
+	/** The slots of the base whose member has a fate. */
+	List<Integer> slots(BiPredicate<Member, Fate> fate) {
+		return slots(this.base, fate);
+	}
+
+	private List<Integer> slots(Formation formation, BiPredicate<Member, Fate> fate) {
+		return formation.members()
+			.stream()
+			.filter((member) -> fate.test(member, fate(member)))
+			.map(Member::slot)
+			.toList();
+	}
+
+	private Fate fate(Member member) {
+		Answer answer = this.answers.getOrDefault(member.slot(), new Answer.Silent());
+		if (this.joins.stream().anyMatch((join) -> join.member().equals(member))) {
+			return Fate.PRESENT;
+		}
+		if (answer instanceof Answer.Alive(var status) && status.member().equals(member)) {
+			return Fate.ALIVE;
+		}
+		if (this.joins.stream().anyMatch((join) -> join.dead().contains(member.id()))) {
+			return Fate.DIED;
+		}
+		return (present().contains(member.slot()) || this.hasEnded.test(member, answer)) ? Fate.ENDED : Fate.SILENT;
+	}
+
+	/** The slots of the members that take part. */
+	Set<Integer> present() {
+		return present(this.joins);
+	}
+
+	static Set<Integer> present(List<Join> joins) {
+		return joins.stream().map((join) -> join.member().slot()).collect(Collectors.toCollection(TreeSet::new));
+	}
+
+	/** A generation without a quorum, {@code null} if the members may continue. */
+	@Nullable Formation withoutQuorum() {
+		Stream<Formation> later = this.joins.stream()
+			.flatMap((join) -> join.accepted().stream())
+			.filter((formation) -> formation.generation() > this.base.generation());
+		boolean everySlotIsKnown = unknown().isEmpty();
+		return Stream.concat(Stream.of(this.base), later)
+			.filter((formation) -> !Quorum.continues(formation.slots(),
+					slots(formation, (_, fate) -> fate == Fate.PRESENT),
+					slots(formation, (_, fate) -> fate == Fate.DIED || (fate == Fate.ENDED && everySlotIsKnown)),
+					this.elastic.quorum()))
+			.findFirst()
+			.orElse(null);
+	}
+
+	/** The slots that prevent a quorum: a member may be alive there. */
+	List<Integer> silence() {
+		List<Integer> silent = slots((_, fate) -> fate == Fate.SILENT);
+		return silent.isEmpty() ? unknown() : silent;
+	}
+
+	/**
+	 * The slots where a member of a later formation may be alive: they do not answer, or
+	 * refuse connections elsewhere than at the address of the member of the base. Without
+	 * such slots a process that has ended leaves the count.
+	 */
+	private List<Integer> unknown() {
+		Set<Integer> present = present();
+		return IntStream.range(0, this.elastic.maxRanks())
+			.filter((slot) -> !present.contains(slot)
+					&& !isKnown(slot, this.answers.getOrDefault(slot, new Answer.Silent())))
+			.boxed()
+			.toList();
+	}
+
+	private boolean isKnown(int slot, Answer answer) {
+		return switch (answer) {
+			case Answer.Alive _ -> true;
+			case Answer.Silent _ -> false;
+			case Answer.Refused _ -> this.base.members()
+				.stream()
+				.allMatch((member) -> member.slot() != slot || this.hasEnded.test(member, answer));
+		};
+	}
+
+}

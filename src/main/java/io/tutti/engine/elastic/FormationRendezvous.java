@@ -1,0 +1,143 @@
+package io.tutti.engine.elastic;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
+
+import io.tutti.BackendUnavailableException;
+import io.tutti.CollectiveListener;
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.backend.Engine;
+import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.control.RendezvousException;
+import io.tutti.engine.control.RendezvousException.Reason;
+import io.tutti.engine.elastic.FormationMessage.Formation;
+import io.tutti.engine.elastic.FormationMessage.Member;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The ordinary rendezvous of a formation that all of its members have accepted.
+ */
+final class FormationRendezvous {
+
+	private static final Duration POLL = Duration.ofMillis(10);
+
+	/** Time for an interrupted rendezvous to end. */
+	private static final Duration CANCEL_LIMIT = Duration.ofSeconds(10);
+
+	private final Member self;
+
+	private final FormationEndpoint endpoint;
+
+	private final EngineSettings settings;
+
+	private final RankAssignment launched;
+
+	private final CollectiveListener events;
+
+	private @Nullable RuntimeException lastFailure;
+
+	FormationRendezvous(Member self, FormationEndpoint endpoint, EngineSettings settings, RankAssignment launched,
+			CollectiveListener events) {
+		this.self = self;
+		this.endpoint = endpoint;
+		this.settings = settings;
+		this.launched = launched;
+		this.events = events;
+	}
+
+	/** Why the last attempt has failed, {@code null} if none has. */
+	@Nullable RuntimeException lastFailure() {
+		return this.lastFailure;
+	}
+
+	/**
+	 * Runs the rendezvous until it ends or one of the members is lost.
+	 * @param port where rank 0 listens
+	 * @return {@code null} if the group has not formed
+	 * @throws IllegalStateException if it cannot form at this host
+	 */
+	@Nullable Engine join(Formation formation, int port, BooleanSupplier lost) throws InterruptedException {
+		CompletableFuture<Engine> joined = new CompletableFuture<>();
+		Thread attempt = Thread.ofPlatform()
+			.name("tutti-r" + formation.members().indexOf(this.self) + "-rendezvous")
+			.daemon()
+			.start(() -> {
+				try {
+					joined.complete(Engine.joinElastic(assignment(formation, port),
+							this.settings.withJob(this.settings.jobId() + "/" + formation.id(), formation.generation()),
+							this.events));
+				}
+				catch (Throwable ex) {
+					joined.completeExceptionally(ex);
+				}
+			});
+		try {
+			while (!attempt.join(POLL)) {
+				if (lost.getAsBoolean()) {
+					attempt.interrupt();
+					attempt.join(CANCEL_LIMIT);
+					break;
+				}
+			}
+		}
+		catch (InterruptedException ex) {
+			attempt.interrupt();
+			joined.thenAccept(Engine::close);
+			throw ex;
+		}
+		return switch (joined.state()) {
+			case SUCCESS -> joined.resultNow();
+			case FAILED -> failed(joined.exceptionNow());
+			case RUNNING, CANCELLED -> {
+				joined.thenAccept(Engine::close);
+				yield null;
+			}
+		};
+	}
+
+	private @Nullable Engine failed(Throwable failure) {
+		if (failure instanceof BackendUnavailableException || failure instanceof Error) {
+			throw new IllegalStateException("the group cannot form", failure);
+		}
+		this.lastFailure = (failure instanceof RuntimeException unchecked) ? unchecked : null;
+		return null;
+	}
+
+	/** The rank is the position among the slots; local ranks likewise, on each host. */
+	private RankAssignment assignment(Formation formation, int port) {
+		List<Member> members = formation.members();
+		List<Member> local = members.stream()
+			.filter((other) -> other.hostIdentity().equals(this.self.hostIdentity()))
+			.toList();
+		return new RankAssignment(members.indexOf(this.self), members.size(), local.indexOf(this.self), local.size(),
+				this.endpoint.host(members.getFirst()), port);
+	}
+
+	/**
+	 * The rendezvous port at this host: the launcher's, unless a stopped process still
+	 * holds it.
+	 */
+	int freePort() {
+		String bind = this.settings.bindAddress();
+		String host = (bind != null) ? bind : this.endpoint.host(this.self);
+		IOException last = new IOException();
+		for (int port : new int[] { this.launched.masterPort(), 0 }) {
+			try (ServerSocket socket = new ServerSocket()) {
+				socket.setReuseAddress(true);
+				socket.bind(new InetSocketAddress(InetAddress.getByName(host), port));
+				return socket.getLocalPort();
+			}
+			catch (IOException ex) {
+				last = ex;
+			}
+		}
+		throw new RendezvousException(this.launched, Reason.TIMEOUT, "no port is free at " + host, List.of(), last);
+	}
+
+}
