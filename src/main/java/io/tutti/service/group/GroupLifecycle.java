@@ -364,7 +364,7 @@ public final class GroupLifecycle implements SmartLifecycle {
 		long start = System.nanoTime();
 		try {
 			JoinedGroup joined = this.factory.join(this.assignment, this.settings,
-					new BreakListener(this.log, this.broken, this.withdrawn));
+					new GroupListeners(List.of(this.log, new BreakListener(this.broken, this.withdrawn))));
 			this.formingNanos = System.nanoTime() - start;
 			adopt(joined);
 			this.log.note("joined the group: rank %d of %d, backend %s over %s, after %d ms".formatted(

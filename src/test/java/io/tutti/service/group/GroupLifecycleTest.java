@@ -66,7 +66,7 @@ class GroupLifecycleTest {
 	void theFailureOfAnotherGroupDoesNotBreakThisOne() throws Exception {
 		this.lifecycle.start();
 		form();
-		new BreakListener(CollectiveListener.NONE, this.lifecycle.broken(), this.lifecycle.withdrawn())
+		new BreakListener(this.lifecycle.broken(), this.lifecycle.withdrawn())
 			.broken(Failure.outside(Failure.Kind.TIMEOUT, "half", List.of(2), "late"));
 		assertThat(this.lifecycle.status().state()).isEqualTo(GroupState.READY);
 		assertThat(this.lifecycle.broken()).isNotDone();
