@@ -2,10 +2,11 @@ package io.tutti.engine.control.simulated;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.stream.IntStream;
 
 import io.tutti.engine.control.ControlListener;
@@ -35,7 +36,7 @@ public final class SimulatedControl {
 
 	private static final long IDLE_SECONDS = 1;
 
-	private final AtomicReferenceArray<@Nullable RankControl> ranks;
+	private final Map<Integer, RankControl> ranks = new ConcurrentSkipListMap<>();
 
 	private final Coordinator coordinator;
 
@@ -54,7 +55,6 @@ public final class SimulatedControl {
 	}
 
 	public SimulatedControl(String threadName, List<PeerAddress> roster) {
-		this.ranks = new AtomicReferenceArray<>(roster.size());
 		this.peers = new PeerTable(roster.size(), System::nanoTime);
 		this.peers.roster(roster);
 		ToRanks downlink = new ToRanks();
@@ -80,13 +80,14 @@ public final class SimulatedControl {
 	 * @throws IllegalArgumentException if the rank is out of range or has joined before
 	 */
 	public ControlPlane join(int rank, ControlListener events) {
-		if (rank < 0 || rank >= this.ranks.length()) {
-			throw new IllegalArgumentException("rank must be in 0.." + (this.ranks.length() - 1) + ", got " + rank);
+		int worldSize = this.peers.worldSize();
+		if (rank < 0 || rank >= worldSize) {
+			throw new IllegalArgumentException("rank must be in 0.." + (worldSize - 1) + ", got " + rank);
 		}
 		FromRank uplink = new FromRank(rank);
 		RankControl control = new RankControl(rank, events, this.peers, uplink,
-				new LabelledWaits(rank, this.ranks.length(), uplink, ANSWER_LIMIT));
-		if (!this.ranks.compareAndSet(rank, null, control)) {
+				new LabelledWaits(rank, worldSize, uplink, ANSWER_LIMIT));
+		if (this.ranks.putIfAbsent(rank, control) != null) {
 			throw new IllegalArgumentException("rank " + rank + " has joined before");
 		}
 		this.peers.received(rank);
@@ -118,26 +119,20 @@ public final class SimulatedControl {
 				: this.thread.schedule(this::tick, dueNanos, TimeUnit.NANOSECONDS);
 	}
 
-	private boolean isUp(int rank) {
-		return this.peers.isUp(rank);
-	}
-
 	/** Delivers notices from the thread to every rank. */
 	private final class ToRanks implements Coordinator.Downlink {
 
 		@Override
 		public void send(int rank, Notice notice) {
 			RankControl control = SimulatedControl.this.ranks.get(rank);
-			if (control != null && isUp(rank)) {
+			if (control != null && SimulatedControl.this.peers.isUp(rank)) {
 				control.receive(notice);
 			}
 		}
 
 		@Override
 		public void broadcast(Notice notice) {
-			for (int rank = 0; rank < SimulatedControl.this.ranks.length(); rank++) {
-				send(rank, notice);
-			}
+			SimulatedControl.this.ranks.keySet().forEach((rank) -> send(rank, notice));
 		}
 
 	}
@@ -154,7 +149,7 @@ public final class SimulatedControl {
 		@Override
 		public void send(Request request) {
 			execute(() -> {
-				if (isUp(this.rank)) {
+				if (SimulatedControl.this.peers.isUp(this.rank)) {
 					SimulatedControl.this.peers.received(this.rank);
 					SimulatedControl.this.coordinator.receive(this.rank, request);
 				}
