@@ -8,6 +8,7 @@ import java.net.UnknownHostException;
 import java.nio.channels.ServerSocketChannel;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -15,6 +16,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntFunction;
 import java.util.stream.Stream;
 
 import io.tutti.engine.RankAssignment;
@@ -33,6 +35,7 @@ import io.tutti.engine.elastic.FormationMessage.Member;
 import io.tutti.engine.elastic.FormationMessage.Reply;
 import io.tutti.engine.elastic.FormationMessage.Status;
 import io.tutti.engine.elastic.FormationMessage.Wait;
+import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.tls.HandshakeDeadline;
 import io.tutti.engine.tls.PeerSocket;
 import org.jspecify.annotations.Nullable;
@@ -201,6 +204,30 @@ final class FormationEndpoint implements AutoCloseable {
 		catch (UnknownHostException ex) {
 			return (last != null) ? List.of(last.address()) : List.of();
 		}
+	}
+
+	/**
+	 * Asks all slots at once what their members do.
+	 * @param except slots that are not asked, besides this member's own
+	 * @param limits time for the connection to a slot, and as much for its answer
+	 * @return the answers so far by slot, including this member's own
+	 */
+	Map<Integer, Answer> askAll(Set<Integer> except, IntFunction<Duration> limits) throws InterruptedException {
+		Map<Integer, Answer> answers = new ConcurrentHashMap<>();
+		answers.put(this.member.self().slot(), new Answer.Alive(this.member.status()));
+		Map<Thread, Deadline> asking = new LinkedHashMap<>();
+		for (int each = 0; each < this.endpoints.size(); each++) {
+			int slot = each;
+			if (!answers.containsKey(slot) && !except.contains(slot)) {
+				Duration limit = limits.apply(slot);
+				asking.put(Thread.startVirtualThread(() -> answers.put(slot, ask(slot, limit))),
+						Deadline.after(limit.multipliedBy(2)));
+			}
+		}
+		for (Thread thread : asking.keySet()) {
+			thread.join(asking.get(thread).remaining());
+		}
+		return Map.copyOf(answers);
 	}
 
 	/** Asks a slot what its member does. */

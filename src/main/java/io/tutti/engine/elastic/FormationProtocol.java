@@ -3,12 +3,10 @@ package io.tutti.engine.elastic;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -72,7 +70,10 @@ final class FormationProtocol {
 	/** How often a leader asks the members that have not joined. */
 	private static final long ASK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-	/** A member that answers does so far sooner, also on a busy host. */
+	/**
+	 * A member that answers does so far sooner, also on a busy host. The kernel gives up
+	 * a connection later, so that one that fails within this time was refused.
+	 */
 	private static final Duration LONGEST_PROBE = Duration.ofSeconds(2);
 
 	/** For a member that has been silent for the heartbeat timeout. It may resume. */
@@ -180,24 +181,8 @@ final class FormationProtocol {
 		}
 	}
 
-	/** Asks the slots; this member's own answer is its status. */
 	private Map<Integer, Answer> askAll(Set<Integer> except) throws InterruptedException {
-		Map<Integer, Answer> answers = new ConcurrentHashMap<>();
-		answers.put(this.member.self().slot(), new Answer.Alive(this.member.status()));
-		Map<Thread, Deadline> asking = new LinkedHashMap<>();
-		for (int each = 0; each < this.elastic.maxRanks(); each++) {
-			int slot = each;
-			if (!answers.containsKey(slot) && !except.contains(slot)) {
-				Duration limit = isSilent(slot) ? SILENT_PROBE : probeLimit();
-				// For the connection and for the answer.
-				asking.put(Thread.startVirtualThread(() -> answers.put(slot, this.endpoint.ask(slot, limit))),
-						Deadline.after(limit.multipliedBy(2)));
-			}
-		}
-		for (Thread thread : asking.keySet()) {
-			thread.join(asking.get(thread).remaining());
-		}
-		return Map.copyOf(answers);
+		return this.endpoint.askAll(except, (slot) -> isSilent(slot) ? SILENT_PROBE : probeLimit());
 	}
 
 	/** Whether the member in a slot has been silent for the heartbeat timeout. */
