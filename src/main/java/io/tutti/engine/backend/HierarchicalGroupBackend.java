@@ -1,6 +1,5 @@
 package io.tutti.engine.backend;
 
-import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.algorithm.hierarchical.HierarchicalAlgorithms;
 import io.tutti.engine.algorithm.hierarchical.Hosts;
 import io.tutti.engine.algorithm.hierarchical.Level;
@@ -56,10 +55,9 @@ final class HierarchicalGroupBackend implements GroupBackend {
 
 	@Override
 	public void run(Call call) {
-		Algorithm algorithm = this.algorithms.select(call);
-		if (algorithm != null) {
+		if (this.algorithms.supports(call)) {
 			call.by("hierarchical");
-			algorithm.run(call);
+			this.algorithms.run(call);
 		}
 		else {
 			this.flat.run(call);

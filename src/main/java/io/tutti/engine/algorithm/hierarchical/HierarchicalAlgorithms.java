@@ -1,10 +1,10 @@
 package io.tutti.engine.algorithm.hierarchical;
 
+import io.tutti.Collective;
 import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.algorithm.Scratch;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.spi.Call;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Two-level algorithms for a group on several hosts, and which calls use them. The
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * N. Karonis et al.: Exploiting hierarchy in parallel computer networks to optimize
  * collective operation performance, IPDPS 2000.
  */
-public final class HierarchicalAlgorithms implements AutoCloseable {
+public final class HierarchicalAlgorithms implements Algorithm, AutoCloseable {
 
 	/** Smaller calls are bound by latency, which is lower through the leaders. */
 	private static final long MIN_PARTITIONED_BYTES = 64 << 10;
@@ -24,21 +24,15 @@ public final class HierarchicalAlgorithms implements AutoCloseable {
 
 	private final int rank;
 
-	private final Levels levels;
+	/** The ranks of this host. */
+	private final LevelCollectives within;
+
+	/** The ranks of {@link Hosts#across}; not used if this rank is not one of them. */
+	private final LevelCollectives across;
 
 	private final ReductionKernels kernels;
 
 	private final Scratch scratch;
-
-	private final Algorithm barrier = this::barrier;
-
-	private final Algorithm allReduce = this::allReduce;
-
-	private final Algorithm broadcast = this::broadcast;
-
-	private final Algorithm reduce = this::reduce;
-
-	private final Algorithm allGather = this::allGather;
 
 	/**
 	 * Creates the algorithms of one group.
@@ -49,24 +43,34 @@ public final class HierarchicalAlgorithms implements AutoCloseable {
 	public HierarchicalAlgorithms(Hosts hosts, int rank, Level within, Level across, ReductionKernels kernels) {
 		this.hosts = hosts;
 		this.rank = rank;
-		this.levels = new Levels(hosts, rank, within, across);
+		this.within = new LevelCollectives(within, hosts.around(rank).size(), hosts.localRank(rank));
+		this.across = new LevelCollectives(across, hosts.count(), hosts.host(rank));
 		this.kernels = kernels;
 		this.scratch = new Scratch(hosts.worldSize());
 	}
 
-	/** Returns the algorithm for a call, or {@code null} if the call uses one level. */
-	public @Nullable Algorithm select(Call call) {
-		if (call.uneven()) {
-			return null;
-		}
-		return switch (call.collective()) {
-			case BARRIER -> this.barrier;
-			case ALL_REDUCE -> this.allReduce;
-			case BROADCAST -> this.broadcast;
-			case REDUCE -> reaches(call.root()) ? this.reduce : null;
-			case ALL_GATHER -> (this.hosts.even() && this.hosts.inOrder()) ? this.allGather : null;
-			case REDUCE_SCATTER, GATHER, SCATTER, ALL_TO_ALL, SCAN, EXCLUSIVE_SCAN -> null;
+	/** Whether a call uses two levels. */
+	public boolean supports(Call call) {
+		return !call.uneven() && switch (call.collective()) {
+			case BARRIER, ALL_REDUCE, BROADCAST -> true;
+			case REDUCE -> reaches(call.root());
+			case ALL_GATHER -> this.hosts.even() && this.hosts.inOrder();
+			case REDUCE_SCATTER, GATHER, SCATTER, ALL_TO_ALL, SCAN, EXCLUSIVE_SCAN -> false;
 		};
+	}
+
+	/** Runs a call that is {@linkplain #supports supported}. */
+	@Override
+	public void run(Call call) {
+		switch (call.collective()) {
+			case BARRIER -> barrier(call);
+			case ALL_REDUCE -> allReduce(call);
+			case BROADCAST -> broadcast(call);
+			case REDUCE -> reduce(call);
+			case ALL_GATHER -> allGather(call);
+			case REDUCE_SCATTER, GATHER, SCATTER, ALL_TO_ALL, SCAN, EXCLUSIVE_SCAN ->
+				throw new IllegalArgumentException("no two-level algorithm for " + call);
+		}
 	}
 
 	/**
@@ -74,11 +78,11 @@ public final class HierarchicalAlgorithms implements AutoCloseable {
 	 * which releases its ranks. Takes {@code log2 H} steps between hosts.
 	 */
 	private void barrier(Call call) {
-		this.levels.barrierWithin(call);
-		if (this.levels.localRank() == 0) {
-			this.levels.barrierAcross(call);
+		this.within.barrier(call);
+		if (this.within.leads()) {
+			this.across.barrier(call);
 		}
-		this.levels.barrierWithin(call);
+		this.within.barrier(call);
 	}
 
 	/**
@@ -90,34 +94,34 @@ public final class HierarchicalAlgorithms implements AutoCloseable {
 	 * or by one.
 	 */
 	private void allReduce(Call call) {
-		long each = (this.hosts.even() && call.bytes() >= MIN_PARTITIONED_BYTES)
-				? call.count() / this.levels.localSize() : 0;
+		long each = (this.hosts.even() && call.bytes() >= MIN_PARTITIONED_BYTES) ? call.count() / this.within.size()
+				: 0;
 		if (each > 0) {
 			allReduceInParts(call, each);
 		}
-		long partitioned = each * this.levels.localSize();
+		long partitioned = each * this.within.size();
 		if (partitioned < call.count() || call.count() == 0) {
 			allReduceThroughLeaders(call, partitioned, call.count() - partitioned);
 		}
 	}
 
 	private void allReduceInParts(Call call, long each) {
-		long own = call.receiveAddress() + this.levels.localRank() * each * call.type().bytes();
-		this.levels.reduceScatterWithin(call, each, call.sendAddress(), own);
-		this.levels.allReduceAcross(call, each, own);
+		long own = call.receiveAddress() + this.within.self() * each * call.type().bytes();
+		this.within.run(Collective.REDUCE_SCATTER, call, each, call.sendAddress(), own);
+		this.across.run(Collective.ALL_REDUCE, call, each, own, own);
 		this.kernels.finish(call.type(), call.op(), own, each, this.hosts.worldSize());
-		this.levels.allGatherWithin(call, each, own, call.receiveAddress());
+		this.within.run(Collective.ALL_GATHER, call, each, own, call.receiveAddress());
 	}
 
 	private void allReduceThroughLeaders(Call call, long first, long count) {
 		long offset = first * call.type().bytes();
 		long target = call.receiveAddress() + offset;
-		this.levels.reduceWithin(call, count, 0, call.sendAddress() + offset, target);
-		if (this.levels.localRank() == 0) {
-			this.levels.allReduceAcross(call, count, target);
+		this.within.run(Collective.REDUCE, call, count, call.sendAddress() + offset, target);
+		if (this.within.leads()) {
+			this.across.run(Collective.ALL_REDUCE, call, count, target, target);
 			this.kernels.finish(call.type(), call.op(), target, count, this.hosts.worldSize());
 		}
-		this.levels.broadcastWithin(call, count, 0, target);
+		this.within.run(Collective.BROADCAST, call, count, target, target);
 	}
 
 	/**
@@ -132,15 +136,15 @@ public final class HierarchicalAlgorithms implements AutoCloseable {
 		int rootLocalRank = this.hosts.localRank(root);
 		int forwarder = this.hosts.even() ? rootLocalRank : 0;
 		boolean rootHostFirst = forwarder != rootLocalRank;
-		boolean onRootHost = this.levels.host() == this.hosts.host(root);
+		boolean onRootHost = this.across.self() == this.hosts.host(root);
 		if (rootHostFirst && onRootHost) {
-			this.levels.broadcastWithin(call, call.count(), rootLocalRank, address);
+			this.within.run(Collective.BROADCAST, call, call.count(), rootLocalRank, address, address);
 		}
-		if (this.levels.localRank() == forwarder) {
-			this.levels.broadcastAcross(call, call.count(), this.hosts.host(root), address);
+		if (this.within.self() == forwarder) {
+			this.across.run(Collective.BROADCAST, call, call.count(), this.hosts.host(root), address, address);
 		}
 		if (!(rootHostFirst && onRootHost)) {
-			this.levels.broadcastWithin(call, call.count(), forwarder, address);
+			this.within.run(Collective.BROADCAST, call, call.count(), forwarder, address, address);
 		}
 	}
 
@@ -175,9 +179,9 @@ public final class HierarchicalAlgorithms implements AutoCloseable {
 
 	private void reduceSegment(Call call, long count, long offset, long target) {
 		int localRoot = this.hosts.localRank(call.root());
-		this.levels.reduceWithin(call, count, localRoot, call.sendAddress() + offset, target);
-		if (this.levels.localRank() == localRoot) {
-			this.levels.reduceAcross(call, count, this.hosts.host(call.root()), target, target);
+		this.within.run(Collective.REDUCE, call, count, localRoot, call.sendAddress() + offset, target);
+		if (this.within.self() == localRoot) {
+			this.across.run(Collective.REDUCE, call, count, this.hosts.host(call.root()), target, target);
 		}
 	}
 
@@ -187,14 +191,15 @@ public final class HierarchicalAlgorithms implements AutoCloseable {
 	 * its host. A host sends its own ranks' parts to {@code H - 1} others.
 	 */
 	private void allGather(Call call) {
-		int localSize = this.levels.localSize();
+		int localSize = this.within.size();
 		long hostCount = call.count() * localSize;
-		long own = call.receiveAddress() + this.levels.host() * call.bytes() * localSize;
-		this.levels.gatherWithin(call, call.count(), call.sendAddress(), own);
-		if (this.levels.localRank() == 0) {
-			this.levels.allGatherAcross(call, hostCount, this.hosts.count(), own, call.receiveAddress());
+		long own = call.receiveAddress() + this.across.self() * call.bytes() * localSize;
+		this.within.run(Collective.GATHER, call, call.count(), call.sendAddress(), own);
+		if (this.within.leads()) {
+			this.across.run(Collective.ALL_GATHER, call, hostCount, own, call.receiveAddress());
 		}
-		this.levels.broadcastWithin(call, hostCount * this.hosts.count(), 0, call.receiveAddress());
+		this.within.run(Collective.BROADCAST, call, hostCount * this.hosts.count(), call.receiveAddress(),
+				call.receiveAddress());
 	}
 
 	@Override
