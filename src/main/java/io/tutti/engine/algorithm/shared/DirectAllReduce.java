@@ -7,10 +7,10 @@ import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.shm.SymmetricBuffers;
 
 /**
- * In-place all-reduce of buffers that every rank can access. Once all ranks have entered
- * the call, each rank reduces its share of the elements from all buffers, in rank order,
- * and stores the result to all buffers; then all ranks synchronize. Each rank reads and
- * writes {@code N} shares, one buffer's worth, whatever the number of ranks.
+ * In-place all-reduce of buffers that every rank can access. Each rank reduces its share
+ * of the elements from all buffers, in rank order, and stores the result to all buffers.
+ * Each rank reads and writes {@code N} shares, one buffer's worth, whatever the number of
+ * ranks.
  */
 final class DirectAllReduce {
 
@@ -42,8 +42,6 @@ final class DirectAllReduce {
 		for (long offset = this.rank * share; offset < end; offset += BLOCK_BYTES) {
 			reduce(call, offset, Math.min(BLOCK_BYTES, end - offset));
 		}
-		this.buffers.finish();
-		this.buffers.awaitFinished();
 	}
 
 	private void reduce(Call call, long offset, long bytes) {

@@ -37,14 +37,14 @@ final class FlatAlgorithms {
 	 */
 	Algorithm of(Collective collective) {
 		return switch (collective) {
-			case ALL_REDUCE -> this::allReduce;
-			case REDUCE -> this::reduce;
-			case BROADCAST -> this::broadcast;
-			case ALL_GATHER -> this::allGather;
-			case REDUCE_SCATTER -> this::reduceScatter;
-			case GATHER -> this::gather;
-			case SCATTER -> this::scatter;
-			case ALL_TO_ALL -> this::allToAll;
+			case ALL_REDUCE -> (call) -> combine(call, call.bytes(), 0, true);
+			case REDUCE -> (call) -> combine(call, call.bytes(), 0, isRoot(call));
+			case REDUCE_SCATTER -> (call) -> combine(call, parts(call), part(call), true);
+			case ALL_GATHER -> (call) -> collect(call, call.bytes(), 0, true);
+			case GATHER -> (call) -> collect(call, call.bytes(), 0, isRoot(call));
+			case ALL_TO_ALL -> (call) -> collect(call, parts(call), part(call), true);
+			case BROADCAST -> (call) -> distribute(call, call.bytes(), 0);
+			case SCATTER -> (call) -> distribute(call, parts(call), part(call));
 			case SCAN, EXCLUSIVE_SCAN -> this::scan;
 			case BARRIER -> (call) -> {
 				this.slots.post();
@@ -53,33 +53,32 @@ final class FlatAlgorithms {
 		};
 	}
 
-	private void allReduce(Call call) {
-		this.slots.post(call.sendAddress(), call.bytes());
-		this.slots.awaitAll();
-		combineAll(call, call.bytes(), 0);
+	private boolean isRoot(Call call) {
+		return this.rank == call.root();
 	}
 
-	private void reduce(Call call) {
-		this.slots.post(call.sendAddress(), call.bytes());
-		if (this.rank == call.root()) {
-			this.slots.awaitAll();
-			combineAll(call, call.bytes(), 0);
-		}
+	/** Bytes of an operand that holds a part for each rank. */
+	private long parts(Call call) {
+		return call.bytes() * this.worldSize;
 	}
 
-	private void reduceScatter(Call call) {
-		long whole = call.bytes() * this.worldSize;
-		this.slots.post(call.sendAddress(), whole);
-		this.slots.awaitAll();
-		combineAll(call, whole, this.rank * call.bytes());
+	/** Offset of this rank's part. */
+	private long part(Call call) {
+		return call.bytes() * this.rank;
 	}
 
 	/**
-	 * Combines a part of all operands.
+	 * Posts an operand and combines a part of all operands.
 	 * @param posted bytes of each operand
 	 * @param offset offset of the part
+	 * @param result whether this rank has a result
 	 */
-	private void combineAll(Call call, long posted, long offset) {
+	private void combine(Call call, long posted, long offset, boolean result) {
+		this.slots.post(call.sendAddress(), posted);
+		if (!result) {
+			return;
+		}
+		this.slots.awaitAll();
 		long target = call.receiveAddress();
 		this.kernels.reduce(call.type(), call.op(), target, this.slots.operand(0, posted) + offset,
 				this.slots.operand(1, posted) + offset, call.count());
@@ -88,6 +87,31 @@ final class FlatAlgorithms {
 					call.count());
 		}
 		this.kernels.finish(call.type(), call.op(), target, call.count(), this.worldSize);
+	}
+
+	/** Posts an operand and copies a part of every operand, as {@link #combine}. */
+	private void collect(Call call, long posted, long offset, boolean result) {
+		this.slots.post(call.sendAddress(), posted);
+		if (!result) {
+			return;
+		}
+		this.slots.awaitAll();
+		for (int peer = 0; peer < this.worldSize; peer++) {
+			NativeMemory.copy(this.slots.operand(peer, posted) + offset, call.receiveAddress() + peer * call.bytes(),
+					call.bytes());
+		}
+	}
+
+	/** Posts the root's operand, of which each rank copies a part. */
+	private void distribute(Call call, long posted, long offset) {
+		if (isRoot(call)) {
+			this.slots.post(call.sendAddress(), posted);
+			NativeMemory.copy(call.sendAddress() + offset, call.receiveAddress(), call.bytes());
+			return;
+		}
+		this.slots.post();
+		this.slots.await(call.root());
+		NativeMemory.copy(this.slots.operand(call.root(), posted) + offset, call.receiveAddress(), call.bytes());
 	}
 
 	private void scan(Call call) {
@@ -104,58 +128,6 @@ final class FlatAlgorithms {
 		for (int peer = 1; peer < operands; peer++) {
 			this.kernels.reduce(call.type(), call.op(), target, target, this.slots.operand(peer, bytes), call.count());
 		}
-	}
-
-	private void broadcast(Call call) {
-		if (this.rank == call.root()) {
-			this.slots.post(call.sendAddress(), call.bytes());
-			return;
-		}
-		this.slots.post();
-		this.slots.await(call.root());
-		NativeMemory.copy(this.slots.operand(call.root(), call.bytes()), call.receiveAddress(), call.bytes());
-	}
-
-	private void allGather(Call call) {
-		this.slots.post(call.sendAddress(), call.bytes());
-		this.slots.awaitAll();
-		copyAll(call, call.bytes(), 0);
-	}
-
-	private void gather(Call call) {
-		this.slots.post(call.sendAddress(), call.bytes());
-		if (this.rank == call.root()) {
-			this.slots.awaitAll();
-			copyAll(call, call.bytes(), 0);
-		}
-	}
-
-	private void allToAll(Call call) {
-		long whole = call.bytes() * this.worldSize;
-		this.slots.post(call.sendAddress(), whole);
-		this.slots.awaitAll();
-		copyAll(call, whole, this.rank * call.bytes());
-	}
-
-	/** Copies a part of every rank's operand, as {@link #combineAll}. */
-	private void copyAll(Call call, long posted, long offset) {
-		for (int peer = 0; peer < this.worldSize; peer++) {
-			NativeMemory.copy(this.slots.operand(peer, posted) + offset, call.receiveAddress() + peer * call.bytes(),
-					call.bytes());
-		}
-	}
-
-	private void scatter(Call call) {
-		long part = call.bytes();
-		long whole = part * this.worldSize;
-		if (this.rank == call.root()) {
-			this.slots.post(call.sendAddress(), whole);
-		}
-		else {
-			this.slots.post();
-			this.slots.await(call.root());
-		}
-		NativeMemory.copy(this.slots.operand(call.root(), whole) + this.rank * part, call.receiveAddress(), part);
 	}
 
 }

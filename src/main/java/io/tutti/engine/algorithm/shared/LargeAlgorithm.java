@@ -1,26 +1,19 @@
 package io.tutti.engine.algorithm.shared;
 
+import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.transport.shm.CallSlots;
 import io.tutti.engine.transport.shm.ChunkPipeline;
 import io.tutti.engine.transport.shm.ShmTransport;
+import io.tutti.engine.transport.shm.SymmetricBuffers;
 
 /**
- * Runs a large call through the chunk pipeline. Every rank fills slots, several chunks
- * ahead, and processes each chunk that all ranks have put.
+ * Runs a collective on large buffers. If the buffers of all ranks are accessible in
+ * place, all ranks work on them, and synchronize before and after. Otherwise the buffers
+ * pass through the chunk pipeline: every rank fills slots, several chunks ahead, and
+ * processes each chunk that all ranks have put.
  */
-final class PipelinePass {
-
-	/** The collective's work on a chunk. */
-	interface Work {
-
-		/** Fills this rank's slot. */
-		void put(Call call, long chunk);
-
-		/** Reads the slots of all ranks, for the last time. */
-		void take(Call call, long chunk);
-
-	}
+final class LargeAlgorithm implements Algorithm {
 
 	/** No element and no cache line spans two slices. */
 	private static final long LINE_BYTES = 64;
@@ -33,6 +26,8 @@ final class PipelinePass {
 	/** A chunk stays in the L2 cache until it is read. */
 	private static final long MAX_SLOT_BYTES = ChunkPipeline.BYTES / 8;
 
+	private final LargeCollective collective;
+
 	private final int worldSize;
 
 	private final ShmTransport transport;
@@ -41,7 +36,10 @@ final class PipelinePass {
 
 	private final ChunkPipeline pipeline;
 
-	PipelinePass(int worldSize, ShmTransport transport) {
+	private boolean allArrived;
+
+	LargeAlgorithm(LargeCollective collective, int worldSize, ShmTransport transport) {
+		this.collective = collective;
 		this.worldSize = worldSize;
 		this.transport = transport;
 		this.slots = transport.slots();
@@ -58,24 +56,43 @@ final class PipelinePass {
 		return slotBytes / slices & -LINE_BYTES;
 	}
 
-	/**
-	 * Runs a call that has been posted.
-	 * @param slotBytes slot size in the pipeline
-	 * @param chunks number of chunks
-	 */
-	void run(Call call, long slotBytes, long chunks, Work work) {
-		this.pipeline.begin(slotBytes);
+	@Override
+	public void run(Call call) {
+		if (this.collective.post(call)) {
+			this.slots.awaitAll();
+			SymmetricBuffers buffers = this.transport.buffers();
+			if (buffers.allReachable()) {
+				this.collective.runInPlace(call);
+				buffers.finish();
+				buffers.awaitFinished();
+				return;
+			}
+		}
+		pass(call);
+	}
+
+	private void pass(Call call) {
+		this.allArrived = false;
+		this.pipeline.begin(this.collective.divide(call));
+		boolean reduces = this.collective.reduces();
+		long chunks = this.collective.chunks(call);
 		long put = 0;
+		long reduced = 0;
 		long taken = 0;
 		while (taken < chunks) {
 			boolean moved = false;
 			if (put < chunks && this.pipeline.free(put)) {
-				work.put(call, put);
+				this.collective.put(call, put);
 				this.pipeline.put(put++);
 				moved = true;
 			}
-			if (taken < put && putByAll(taken)) {
-				work.take(call, taken);
+			if (reduces && reduced < put && putByAll(reduced)) {
+				this.collective.reduce(call, reduced);
+				this.pipeline.reduced(reduced++);
+				moved = true;
+			}
+			if (reduces ? taken < reduced && reducedByAll(taken) : taken < put && putByAll(taken)) {
+				this.collective.take(call, taken);
 				this.pipeline.taken(taken++);
 				moved = true;
 			}
@@ -86,7 +103,17 @@ final class PipelinePass {
 
 	private boolean putByAll(long chunk) {
 		for (int peer = 0; peer < this.worldSize; peer++) {
-			if (!this.slots.arrived(peer) || !this.pipeline.hasPut(peer, chunk)) {
+			if (!(this.allArrived || this.slots.arrived(peer)) || !this.pipeline.hasPut(peer, chunk)) {
+				return false;
+			}
+		}
+		this.allArrived = true;
+		return true;
+	}
+
+	private boolean reducedByAll(long chunk) {
+		for (int peer = 0; peer < this.worldSize; peer++) {
+			if (!this.pipeline.hasReduced(peer, chunk)) {
 				return false;
 			}
 		}

@@ -24,17 +24,11 @@ public final class SharedAlgorithms {
 	/** Operands are staged through the chunk pipeline or reduced in place. */
 	private static final String LARGE = "shared";
 
-	private final int rank;
-
 	private final int worldSize;
 
 	private final ShmTransport transport;
 
 	private final CallSlots slots;
-
-	private final ReductionKernels kernels;
-
-	private final Scratch scratch;
 
 	/** For calls whose operands fit into the call slots, by ordinal. */
 	private final Algorithm[] flat;
@@ -43,7 +37,7 @@ public final class SharedAlgorithms {
 	 * For larger calls, by the ordinal of the collective; {@code null} where links are
 	 * used.
 	 */
-	private final @Nullable Algorithm[] large;
+	private final @Nullable Algorithm[] large = new Algorithm[Collective.values().length];
 
 	/**
 	 * Creates the algorithms of one group, all of whose ranks share the transport's
@@ -51,31 +45,21 @@ public final class SharedAlgorithms {
 	 * @param scratch working memory, which the caller owns
 	 */
 	public SharedAlgorithms(GroupIdentity identity, ShmTransport transport, ReductionKernels kernels, Scratch scratch) {
-		this.scratch = scratch;
-		this.rank = identity.rank();
+		int rank = identity.rank();
 		this.worldSize = identity.worldSize();
 		this.transport = transport;
 		this.slots = transport.slots();
-		this.kernels = kernels;
-		Collective[] collectives = Collective.values();
-		FlatAlgorithms flat = new FlatAlgorithms(this.rank, this.worldSize, this.slots, kernels);
-		this.flat = Arrays.stream(collectives).map(flat::of).toArray(Algorithm[]::new);
-		this.large = new Algorithm[collectives.length];
-		for (Collective collective : collectives) {
-			this.large[collective.ordinal()] = large(collective);
-		}
+		FlatAlgorithms small = new FlatAlgorithms(rank, this.worldSize, this.slots, kernels);
+		this.flat = Arrays.stream(Collective.values()).map(small::of).toArray(Algorithm[]::new);
+		large(Collective.ALL_REDUCE, new SharedAllReduce(rank, this.worldSize, transport, kernels));
+		large(Collective.ALL_GATHER, new SharedExchange(rank, this.worldSize, transport, false));
+		large(Collective.REDUCE_SCATTER, new SharedReduceScatter(rank, this.worldSize, transport, kernels, scratch));
+		large(Collective.ALL_TO_ALL, new SharedExchange(rank, this.worldSize, transport, true));
+		this.large[Collective.BROADCAST.ordinal()] = new SharedBroadcast(rank, transport);
 	}
 
-	private @Nullable Algorithm large(Collective collective) {
-		return switch (collective) {
-			case ALL_REDUCE -> new SharedAllReduce(this.rank, this.worldSize, this.transport, this.kernels);
-			case BROADCAST -> new SharedBroadcast(this.rank, this.transport);
-			case ALL_GATHER -> new SharedAllGather(this.rank, this.worldSize, this.transport);
-			case REDUCE_SCATTER ->
-				new SharedReduceScatter(this.rank, this.worldSize, this.transport, this.kernels, this.scratch);
-			case ALL_TO_ALL -> new SharedAllToAll(this.rank, this.worldSize, this.transport);
-			case REDUCE, GATHER, SCATTER, BARRIER, SCAN, EXCLUSIVE_SCAN -> null;
-		};
+	private void large(Collective collective, LargeCollective work) {
+		this.large[collective.ordinal()] = new LargeAlgorithm(work, this.worldSize, this.transport);
 	}
 
 	/**

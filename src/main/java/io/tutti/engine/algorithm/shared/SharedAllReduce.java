@@ -1,7 +1,6 @@
 package io.tutti.engine.algorithm.shared;
 
 import io.tutti.ReduceOp;
-import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.NativeMemory;
@@ -23,7 +22,7 @@ import io.tutti.engine.transport.shm.SymmetricBuffers;
  * Rabenseifner, W. Gropp: Optimization of collective communication operations in MPICH,
  * International Journal of High Performance Computing Applications 19 (2005).
  */
-final class SharedAllReduce implements Algorithm {
+final class SharedAllReduce implements LargeCollective {
 
 	/** Parts are aligned to cache lines. */
 	private static final long ALIGNMENT = 64;
@@ -44,10 +43,6 @@ final class SharedAllReduce implements Algorithm {
 
 	private long partBytes;
 
-	private long chunks;
-
-	private boolean allArrived;
-
 	SharedAllReduce(int rank, int worldSize, ShmTransport transport, ReductionKernels kernels) {
 		this.rank = rank;
 		this.worldSize = worldSize;
@@ -57,23 +52,12 @@ final class SharedAllReduce implements Algorithm {
 		this.direct = new DirectAllReduce(rank, worldSize, transport.buffers(), kernels);
 	}
 
-	@Override
-	public void run(Call call) {
-		if (postResult(call)) {
-			this.transport.slots().awaitAll();
-			if (this.transport.buffers().allReachable()) {
-				this.direct.run(call);
-				return;
-			}
-		}
-		pass(call);
-	}
-
 	/**
 	 * Posts the receive buffer, in which ranks reduce in place; it holds the operand
 	 * first.
 	 */
-	private boolean postResult(Call call) {
+	@Override
+	public boolean post(Call call) {
 		SymmetricBuffers buffers = this.transport.buffers();
 		if (call.sendAddress() != call.receiveAddress()
 				&& buffers.contain(call.receiveAddress(), call.receiveBytes())) {
@@ -82,62 +66,40 @@ final class SharedAllReduce implements Algorithm {
 		return buffers.post(call.receiveAddress(), call.receiveBytes());
 	}
 
-	private void pass(Call call) {
-		long slotBytes = PipelinePass.slotBytes(call.bytes());
-		this.bytes = call.bytes();
-		this.partBytes = PipelinePass.sliceBytes(slotBytes, this.worldSize);
-		this.chunks = (this.bytes + chunkBytes() - 1) / chunkBytes();
-		this.allArrived = false;
-		this.pipeline.begin(slotBytes);
-		long put = 0;
-		long reduced = 0;
-		long taken = 0;
-		while (taken < this.chunks) {
-			boolean moved = false;
-			if (put < this.chunks && this.pipeline.free(put)) {
-				put(call, put++);
-				moved = true;
-			}
-			if (reduced < put && putByAll(reduced)) {
-				reduce(call, reduced++);
-				moved = true;
-			}
-			if (taken < reduced && reducedByAll(taken)) {
-				take(call, taken++);
-				moved = true;
-			}
-			this.transport.endRound(moved);
-		}
-		this.pipeline.end(this.chunks);
+	@Override
+	public void runInPlace(Call call) {
+		this.direct.run(call);
 	}
 
-	private void put(Call call, long chunk) {
+	@Override
+	public long divide(Call call) {
+		long slotBytes = LargeAlgorithm.slotBytes(call.bytes());
+		this.bytes = call.bytes();
+		this.partBytes = LargeAlgorithm.sliceBytes(slotBytes, this.worldSize);
+		return slotBytes;
+	}
+
+	@Override
+	public long chunks(Call call) {
+		return (this.bytes + chunkBytes() - 1) / chunkBytes();
+	}
+
+	@Override
+	public void put(Call call, long chunk) {
 		for (int step = 1; step < this.worldSize; step++) {
 			int part = (this.rank + step) % this.worldSize;
 			NativeMemory.copy(call.sendAddress() + start(chunk, part), staged(this.rank, chunk, part),
 					length(chunk, part));
 		}
-		this.pipeline.put(chunk);
 	}
 
-	private boolean putByAll(long chunk) {
-		if (!this.allArrived) {
-			for (int peer = 0; peer < this.worldSize; peer++) {
-				if (!this.transport.slots().arrived(peer)) {
-					return false;
-				}
-			}
-			this.allArrived = true;
-		}
-		for (int peer = 0; peer < this.worldSize; peer++) {
-			if (!this.pipeline.hasPut(peer, chunk)) {
-				return false;
-			}
-		}
+	@Override
+	public boolean reduces() {
 		return true;
 	}
 
-	private void reduce(Call call, long chunk) {
+	@Override
+	public void reduce(Call call, long chunk) {
 		long count = length(chunk, this.rank) / call.type().bytes();
 		long target = call.receiveAddress() + start(chunk, this.rank);
 		long result = staged(holder(this.rank), chunk, this.rank);
@@ -152,7 +114,6 @@ final class SharedAllReduce implements Algorithm {
 			this.kernels.finish(call.type(), call.op(), target, count, this.worldSize);
 			this.kernels.finish(call.type(), call.op(), result, count, this.worldSize);
 		}
-		this.pipeline.reduced(chunk);
 	}
 
 	/** Address of a peer's operand for this rank's part of a chunk. */
@@ -160,22 +121,13 @@ final class SharedAllReduce implements Algorithm {
 		return (peer == this.rank) ? call.sendAddress() + start(chunk, this.rank) : staged(peer, chunk, this.rank);
 	}
 
-	private boolean reducedByAll(long chunk) {
-		for (int peer = 0; peer < this.worldSize; peer++) {
-			if (!this.pipeline.hasReduced(peer, chunk)) {
-				return false;
-			}
-		}
-		return true;
-	}
-
-	private void take(Call call, long chunk) {
+	@Override
+	public void take(Call call, long chunk) {
 		for (int step = 1; step < this.worldSize; step++) {
 			int part = (this.rank + step) % this.worldSize;
 			NativeMemory.copy(staged(holder(part), chunk, part), call.receiveAddress() + start(chunk, part),
 					length(chunk, part));
 		}
-		this.pipeline.taken(chunk);
 	}
 
 	/**

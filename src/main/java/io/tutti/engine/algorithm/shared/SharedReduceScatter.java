@@ -1,10 +1,8 @@
 package io.tutti.engine.algorithm.shared;
 
-import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.algorithm.Scratch;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.spi.Call;
-import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.shm.ShmTransport;
 import io.tutti.engine.transport.shm.SymmetricBuffers;
 
@@ -14,7 +12,7 @@ import io.tutti.engine.transport.shm.SymmetricBuffers;
  * slice of every part and reduces the slices of its own part from the slots of the
  * others. Operands are combined in rank order.
  */
-final class SharedReduceScatter implements Algorithm, PipelinePass.Work {
+final class SharedReduceScatter implements LargeCollective {
 
 	/** A block stays in the L1 cache between operands. */
 	private static final long BLOCK_BYTES = 16 << 10;
@@ -25,10 +23,6 @@ final class SharedReduceScatter implements Algorithm, PipelinePass.Work {
 
 	private final SymmetricBuffers buffers;
 
-	private final ShmTransport transport;
-
-	private final PipelinePass pass;
-
 	private final ReductionKernels kernels;
 
 	private final Scratch scratch;
@@ -38,27 +32,19 @@ final class SharedReduceScatter implements Algorithm, PipelinePass.Work {
 	SharedReduceScatter(int rank, int worldSize, ShmTransport transport, ReductionKernels kernels, Scratch scratch) {
 		this.rank = rank;
 		this.worldSize = worldSize;
-		this.transport = transport;
 		this.buffers = transport.buffers();
-		this.slices = new PartSlices(rank, worldSize, transport.pipeline());
-		this.pass = new PipelinePass(worldSize, transport);
+		this.slices = new PartSlices(rank, worldSize, transport.pipeline(), true);
 		this.kernels = kernels;
 		this.scratch = scratch;
 	}
 
 	@Override
-	public void run(Call call) {
-		if (this.buffers.post(call)) {
-			this.transport.slots().awaitAll();
-			if (this.buffers.allReachable()) {
-				reduceInPlace(call);
-				return;
-			}
-		}
-		this.slices.run(call, this.pass, this);
+	public boolean post(Call call) {
+		return this.buffers.post(call);
 	}
 
-	private void reduceInPlace(Call call) {
+	@Override
+	public void runInPlace(Call call) {
 		for (long done = 0; done < call.bytes(); done += BLOCK_BYTES) {
 			long bytes = Math.min(BLOCK_BYTES, call.bytes() - done);
 			long offset = this.rank * call.bytes() + done;
@@ -67,8 +53,16 @@ final class SharedReduceScatter implements Algorithm, PipelinePass.Work {
 				left = reduce(call, peer, done, left, this.buffers.address(peer) + offset, bytes);
 			}
 		}
-		this.buffers.finish();
-		this.buffers.awaitFinished();
+	}
+
+	@Override
+	public long divide(Call call) {
+		return this.slices.divide(call);
+	}
+
+	@Override
+	public long chunks(Call call) {
+		return this.slices.chunks(call);
 	}
 
 	@Override
@@ -87,8 +81,7 @@ final class SharedReduceScatter implements Algorithm, PipelinePass.Work {
 
 	/** Address of a peer's operand for this rank's part of a chunk. */
 	private long operand(Call call, int peer, long chunk) {
-		return (peer == this.rank) ? call.sendAddress() + this.slices.offset(call, peer, chunk)
-				: this.slices.staged(peer, chunk);
+		return (peer == this.rank) ? this.slices.source(call, peer, chunk) : this.slices.staged(peer, chunk);
 	}
 
 	/**

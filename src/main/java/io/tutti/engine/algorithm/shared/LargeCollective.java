@@ -1,0 +1,47 @@
+package io.tutti.engine.algorithm.shared;
+
+import io.tutti.engine.spi.Call;
+
+/**
+ * This rank's work in a collective on large buffers, which {@link LargeAlgorithm} runs in
+ * place or chunk by chunk.
+ */
+interface LargeCollective {
+
+	/**
+	 * Posts a call and the buffer that the other ranks access.
+	 * @return whether they can access it in place
+	 */
+	boolean post(Call call);
+
+	/**
+	 * Does this rank's share where the buffers of all ranks are accessible; all ranks are
+	 * in the call.
+	 */
+	void runInPlace(Call call);
+
+	/** Divides a call into chunks, and returns the size of their slots. */
+	long divide(Call call);
+
+	/** Number of chunks of the call. */
+	long chunks(Call call);
+
+	/** Fills this rank's slot of a chunk. */
+	void put(Call call, long chunk);
+
+	/** Whether there are results of chunks, which each rank reduces a part of. */
+	default boolean reduces() {
+		return false;
+	}
+
+	/** Reduces this rank's part of a chunk that all ranks have put. */
+	default void reduce(Call call, long chunk) {
+	}
+
+	/**
+	 * Reads the slots of a chunk that all ranks have put, and reduced if there are
+	 * results, for the last time.
+	 */
+	void take(Call call, long chunk);
+
+}
