@@ -58,7 +58,7 @@ public final class AlgorithmOverrides {
 	}
 
 	private static AlgorithmName algorithm(Collective collective, String label) {
-		List<AlgorithmName> offered = AlgorithmFactory.offered(collective);
+		List<AlgorithmName> offered = AlgorithmName.offered(collective);
 		for (AlgorithmName name : offered) {
 			if (name.label().equals(label)) {
 				return name;

@@ -39,7 +39,8 @@ public final class AlgorithmSelector implements AutoCloseable {
 			AlgorithmOverrides overrides) {
 		this.worldSize = identity.worldSize();
 		this.scratch = new Scratch(this.worldSize);
-		AlgorithmFactory factory = new AlgorithmFactory(identity, transport, kernels, this.scratch);
+		AlgorithmFactory factory = new AlgorithmFactory(
+				AlgorithmContext.of(identity, transport, kernels, this.scratch));
 		this.pairwise = factory.create(Collective.ALL_TO_ALL, AlgorithmName.PAIRWISE);
 		Collective[] collectives = Collective.values();
 		this.choices = new Choice[collectives.length][];

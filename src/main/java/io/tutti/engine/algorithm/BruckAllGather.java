@@ -2,8 +2,6 @@ package io.tutti.engine.algorithm;
 
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.NativeMemory;
-import io.tutti.engine.transport.Link;
-import io.tutti.engine.transport.Transport;
 
 /**
  * Bruck all-gather. In each step a rank sends all parts it has, its own and those of the
@@ -17,37 +15,31 @@ import io.tutti.engine.transport.Transport;
  */
 final class BruckAllGather implements Algorithm {
 
-	private final int rank;
+	private final AlgorithmContext context;
 
-	private final int worldSize;
-
-	private final Transport transport;
-
-	private final Chunks chunks;
-
-	private long address;
-
-	private long sent;
-
-	private long received;
-
-	BruckAllGather(int rank, int worldSize, Transport transport, Chunks chunks) {
-		this.rank = rank;
-		this.worldSize = worldSize;
-		this.transport = transport;
-		this.chunks = chunks;
+	BruckAllGather(AlgorithmContext context) {
+		this.context = context;
 	}
 
 	@Override
 	public void run(Call call) {
-		this.chunks.ofParts(call);
-		this.address = call.receiveAddress();
-		NativeMemory.copy(call.sendAddress(), this.address + this.chunks.start(this.rank), call.sendBytes());
+		Chunks chunks = this.context.chunks();
+		chunks.ofParts(call);
+		int rank = this.context.rank();
+		long start = call.receiveAddress();
+		long own = start + chunks.start(rank);
+		NativeMemory.copy(call.sendAddress(), own, call.sendBytes());
 		long held = call.sendBytes();
-		for (int distance = 1; distance < this.worldSize; distance <<= 1) {
-			int parts = Math.min(distance, this.worldSize - distance);
-			step(distance, span(this.rank, parts), held, span((this.rank + distance) % this.worldSize, parts));
-			held += this.received;
+		for (int distance = 1; distance < this.context.worldSize(); distance <<= 1) {
+			int parts = Math.min(distance, this.context.worldSize() - distance);
+			int from = this.context.ahead(distance);
+			long received = span(from, parts);
+			this.context.exchange()
+				.around(start, start + chunks.totalBytes())
+				.send(this.context.behind(distance), own, span(rank, parts))
+				.receive(from, own + held, received)
+				.run();
+			held += received;
 		}
 	}
 
@@ -56,61 +48,11 @@ final class BruckAllGather implements Algorithm {
 	 * rank.
 	 */
 	private long span(int first, int parts) {
+		Chunks chunks = this.context.chunks();
+		int worldSize = this.context.worldSize();
 		int end = first + parts;
-		long bytes = this.chunks.start(Math.min(end, this.worldSize)) - this.chunks.start(first);
-		return (end > this.worldSize) ? bytes + this.chunks.start(end - this.worldSize) : bytes;
-	}
-
-	private void step(int distance, long sendBytes, long held, long receiveBytes) {
-		Link to = this.transport.link(Math.floorMod(this.rank - distance, this.worldSize));
-		Link from = this.transport.link((this.rank + distance) % this.worldSize);
-		this.sent = 0;
-		this.received = 0;
-		while (true) {
-			boolean moved = send(to, sendBytes) | receive(from, held, receiveBytes);
-			boolean flushed = (this.sent == sendBytes) ? to.sendFingerprint() : to.flush();
-			if (flushed && this.sent == sendBytes && this.received == receiveBytes && from.fingerprintReceived()) {
-				this.transport.moved();
-				return;
-			}
-			this.transport.endRound(moved);
-		}
-	}
-
-	private boolean send(Link to, long bytes) {
-		boolean moved = false;
-		while (this.sent < bytes) {
-			long wanted = Math.min(bytes - this.sent, contiguous(this.sent));
-			long taken = to.send(addressOf(this.sent), wanted);
-			this.sent += taken;
-			moved |= taken > 0;
-			if (taken < wanted) {
-				return moved;
-			}
-		}
-		return moved;
-	}
-
-	private boolean receive(Link from, long held, long bytes) {
-		if (this.received == bytes) {
-			return false;
-		}
-		long position = held + this.received;
-		long got = from.receive(addressOf(position), Math.min(bytes - this.received, contiguous(position)));
-		this.received += got;
-		return got > 0;
-	}
-
-	/** Address of a position relative to this rank's own part. */
-	private long addressOf(long position) {
-		long physical = this.chunks.start(this.rank) + position;
-		return this.address + ((physical < this.chunks.totalBytes()) ? physical : physical - this.chunks.totalBytes());
-	}
-
-	private long contiguous(long position) {
-		long physical = this.chunks.start(this.rank) + position;
-		long total = this.chunks.totalBytes();
-		return (physical < total) ? total - physical : 2 * total - physical;
+		long bytes = chunks.start(Math.min(end, worldSize)) - chunks.start(first);
+		return (end > worldSize) ? bytes + chunks.start(end - worldSize) : bytes;
 	}
 
 }

@@ -15,24 +15,20 @@ import io.tutti.engine.spi.NativeMemory;
  */
 final class BruckAllToAll implements Algorithm {
 
-	private final int rank;
+	private final AlgorithmContext context;
 
 	private final int worldSize;
 
-	private final Exchange exchange;
-
 	private final Scratch scratch;
 
-	BruckAllToAll(int rank, int worldSize, Exchange exchange, Scratch scratch) {
-		this.rank = rank;
-		this.worldSize = worldSize;
-		this.exchange = exchange;
-		this.scratch = scratch;
+	BruckAllToAll(AlgorithmContext context) {
+		this.context = context;
+		this.worldSize = context.worldSize();
+		this.scratch = context.scratch();
 	}
 
 	@Override
 	public void run(Call call) {
-		this.exchange.prepare(call);
 		long part = call.bytes();
 		long maxBytes = this.scratch.bytes() / (2L * this.worldSize);
 		long start = 0;
@@ -47,14 +43,14 @@ final class BruckAllToAll implements Algorithm {
 	/** Exchanges one slice of every part; scratch memory holds them by distance. */
 	private void slice(Call call, long part, long start, long bytes) {
 		for (int distance = 0; distance < this.worldSize; distance++) {
-			int receiver = (this.rank + distance) % this.worldSize;
+			int receiver = this.context.ahead(distance);
 			NativeMemory.copy(call.sendAddress() + receiver * part + start, held(distance, bytes), bytes);
 		}
 		for (int jump = 1; jump < this.worldSize; jump <<= 1) {
 			jump(jump, bytes);
 		}
 		for (int distance = 0; distance < this.worldSize; distance++) {
-			int sender = Math.floorMod(this.rank - distance, this.worldSize);
+			int sender = this.context.behind(distance);
 			NativeMemory.copy(held(distance, bytes), call.receiveAddress() + sender * part + start, bytes);
 		}
 	}
@@ -68,9 +64,10 @@ final class BruckAllToAll implements Algorithm {
 			end += bytes;
 		}
 		long packed = end - out;
-		int ahead = (this.rank + jump) % this.worldSize;
-		int behind = Math.floorMod(this.rank - jump, this.worldSize);
-		this.exchange.send(ahead, out, packed).receive(behind, end, packed).run();
+		this.context.exchange()
+			.send(this.context.ahead(jump), out, packed)
+			.receive(this.context.behind(jump), end, packed)
+			.run();
 		for (int distance = jump; distance < this.worldSize; distance = next(distance, jump)) {
 			NativeMemory.copy(end, held(distance, bytes), bytes);
 			end += bytes;

@@ -1,11 +1,9 @@
 package io.tutti.engine.algorithm;
 
 import io.tutti.Collective;
-import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.Link;
-import io.tutti.engine.transport.Transport;
 
 /**
  * Inclusive and exclusive scan along a chain. A rank receives the reduction of the ranks
@@ -18,13 +16,11 @@ import io.tutti.engine.transport.Transport;
  */
 final class ChainScan implements Algorithm {
 
+	private final AlgorithmContext context;
+
 	private final int rank;
 
 	private final int worldSize;
-
-	private final Transport transport;
-
-	private final ReductionKernels kernels;
 
 	private final Window window;
 
@@ -32,12 +28,11 @@ final class ChainScan implements Algorithm {
 
 	private long sent;
 
-	ChainScan(int rank, int worldSize, Transport transport, ReductionKernels kernels, Window window) {
-		this.rank = rank;
-		this.worldSize = worldSize;
-		this.transport = transport;
-		this.kernels = kernels;
-		this.window = window;
+	ChainScan(AlgorithmContext context) {
+		this.context = context;
+		this.rank = context.rank();
+		this.worldSize = context.worldSize();
+		this.window = new Window(context.scratch());
 	}
 
 	@Override
@@ -57,16 +52,16 @@ final class ChainScan implements Algorithm {
 			if (receivedAll && sentAll) {
 				return;
 			}
-			this.transport.endRound(moved);
+			this.context.transport().endRound(moved);
 		}
 	}
 
 	private Link previous() {
-		return this.transport.link(this.rank - 1);
+		return this.context.link(this.rank - 1);
 	}
 
 	private Link next() {
-		return this.transport.link(this.rank + 1);
+		return this.context.link(this.rank + 1);
 	}
 
 	private boolean receive(Call call) {
@@ -99,12 +94,11 @@ final class ChainScan implements Algorithm {
 		long operand = call.sendAddress() + this.received;
 		long target = call.receiveAddress() + this.received;
 		if (inclusive) {
-			this.kernels.reduce(call.type(), call.op(), target, previous.readAddress(), operand, count);
+			this.context.reduce(call, target, previous.readAddress(), operand, count);
 		}
 		else {
 			if (windowed) {
-				this.kernels.reduce(call.type(), call.op(), this.window.address(this.received), previous.readAddress(),
-						operand, count);
+				this.context.reduce(call, this.window.address(this.received), previous.readAddress(), operand, count);
 				this.window.fill(this.received + bytes);
 			}
 			NativeMemory.copy(previous.readAddress(), target, bytes);

@@ -43,6 +43,10 @@ final class Exchange {
 
 	private boolean peerFirst;
 
+	private long regionStart;
+
+	private long regionEnd = Long.MAX_VALUE;
+
 	Exchange(Transport transport, ReductionKernels kernels) {
 		this.transport = transport;
 		this.kernels = kernels;
@@ -84,6 +88,16 @@ final class Exchange {
 		return this;
 	}
 
+	/**
+	 * Makes the next step continue at the start of a region where what it sends or
+	 * receives without combining it reaches the end.
+	 */
+	Exchange around(long start, long end) {
+		this.regionStart = start;
+		this.regionEnd = end;
+		return this;
+	}
+
 	/** Runs the step and resets it. */
 	void run() {
 		this.sent = 0;
@@ -94,6 +108,7 @@ final class Exchange {
 				this.transport.moved();
 				this.to = null;
 				this.from = null;
+				this.regionEnd = Long.MAX_VALUE;
 				return;
 			}
 			this.transport.endRound(moved);
@@ -102,12 +117,22 @@ final class Exchange {
 
 	private boolean sendMore() {
 		Link link = this.to;
-		if (link == null || this.sent == this.sendBytes) {
-			return false;
+		boolean moved = false;
+		while (link != null && this.sent < this.sendBytes) {
+			long address = placed(this.source + this.sent);
+			long wanted = Math.min(this.sendBytes - this.sent, this.regionEnd - address);
+			long taken = link.send(address, wanted);
+			this.sent += taken;
+			moved |= taken > 0;
+			if (taken < wanted) {
+				return moved;
+			}
 		}
-		long taken = link.send(this.source + this.sent, this.sendBytes - this.sent);
-		this.sent += taken;
-		return taken > 0;
+		return moved;
+	}
+
+	private long placed(long address) {
+		return (address < this.regionEnd) ? address : address - this.regionEnd + this.regionStart;
 	}
 
 	private boolean sendingDone() {
@@ -127,10 +152,14 @@ final class Exchange {
 		if (link == null || this.received == this.receiveBytes) {
 			return false;
 		}
-		long got = this.combining ? combineMore(link)
-				: link.receive(this.target + this.received, this.receiveBytes - this.received);
+		long got = this.combining ? combineMore(link) : takeMore(link);
 		this.received += got;
 		return got > 0;
+	}
+
+	private long takeMore(Link link) {
+		long address = placed(this.target + this.received);
+		return link.receive(address, Math.min(this.receiveBytes - this.received, this.regionEnd - address));
 	}
 
 	private long combineMore(Link link) {

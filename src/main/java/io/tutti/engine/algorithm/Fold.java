@@ -10,14 +10,17 @@ final class Fold {
 
 	private final int rank;
 
+	private final Exchange exchange;
+
 	private final int positions;
 
 	private final int surplus;
 
-	Fold(int rank, int worldSize) {
-		this.rank = rank;
-		this.positions = Integer.highestOneBit(worldSize);
-		this.surplus = worldSize - this.positions;
+	Fold(AlgorithmContext context) {
+		this.rank = context.rank();
+		this.exchange = context.exchange();
+		this.positions = Integer.highestOneBit(context.worldSize());
+		this.surplus = context.worldSize() - this.positions;
 	}
 
 	/** Number of positions; a power of two. */
@@ -25,22 +28,40 @@ final class Fold {
 		return this.positions;
 	}
 
+	/**
+	 * Begins an all-reduce in place: a proxy combines the operand of its folded rank with
+	 * its own. A folded rank returns when it has the result.
+	 * @return whether this rank takes part in the steps
+	 */
+	boolean enter(long address, long bytes) {
+		if (!paired()) {
+			return true;
+		}
+		if (proxy()) {
+			this.exchange.combine(partner(), address, bytes, true).run();
+			return true;
+		}
+		this.exchange.send(partner(), address, bytes).run();
+		this.exchange.receive(partner(), address, bytes).run();
+		return false;
+	}
+
+	/** Ends an all-reduce: a proxy sends the result to its folded rank. */
+	void leave(long address, long bytes) {
+		if (paired() && proxy()) {
+			this.exchange.send(partner(), address, bytes).run();
+		}
+	}
+
 	private boolean paired() {
 		return this.rank < 2 * this.surplus;
 	}
 
-	/** Whether this rank sends its operand to a proxy and takes no part in the steps. */
-	boolean folded() {
-		return paired() && this.rank % 2 == 0;
+	private boolean proxy() {
+		return this.rank % 2 == 1;
 	}
 
-	/** Whether this rank represents a folded rank. */
-	boolean proxy() {
-		return paired() && this.rank % 2 == 1;
-	}
-
-	/** The proxy of this folded rank, or the folded rank of this proxy. */
-	int partner() {
+	private int partner() {
 		return this.rank ^ 1;
 	}
 

@@ -1,6 +1,5 @@
 package io.tutti.engine.algorithm;
 
-import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.NativeMemory;
 
@@ -16,46 +15,33 @@ import io.tutti.engine.spi.NativeMemory;
  */
 final class HalvingDoublingAllReduce implements Algorithm {
 
-	private final int worldSize;
+	private final AlgorithmContext context;
 
 	private final Fold fold;
 
 	private final Exchange exchange;
-
-	private final ReductionKernels kernels;
 
 	/** Bounds of the shared range before each step and after the last, in elements. */
 	private final long[] first = new long[Integer.SIZE];
 
 	private final long[] end = new long[Integer.SIZE];
 
-	HalvingDoublingAllReduce(int rank, int worldSize, Exchange exchange, ReductionKernels kernels) {
-		this.worldSize = worldSize;
-		this.fold = new Fold(rank, worldSize);
-		this.exchange = exchange;
-		this.kernels = kernels;
+	HalvingDoublingAllReduce(AlgorithmContext context) {
+		this.context = context;
+		this.fold = new Fold(context);
+		this.exchange = context.exchange();
 	}
 
 	@Override
 	public void run(Call call) {
 		NativeMemory.copy(call.sendAddress(), call.receiveAddress(), call.bytes());
 		this.exchange.prepare(call);
-		int partner = this.fold.partner();
-		if (this.fold.folded()) {
-			this.exchange.send(partner, call.receiveAddress(), call.bytes()).run();
-			this.exchange.receive(partner, call.receiveAddress(), call.bytes()).run();
-			return;
-		}
-		if (this.fold.proxy()) {
-			this.exchange.combine(partner, call.receiveAddress(), call.bytes(), true).run();
-		}
-		int steps = Integer.numberOfTrailingZeros(this.fold.positions());
-		reduceScatter(call, steps);
-		long count = this.end[steps] - this.first[steps];
-		this.kernels.finish(call.type(), call.op(), address(call, this.first[steps]), count, this.worldSize);
-		allGather(call, steps);
-		if (this.fold.proxy()) {
-			this.exchange.send(partner, call.receiveAddress(), call.bytes()).run();
+		if (this.fold.enter(call.receiveAddress(), call.bytes())) {
+			int steps = Integer.numberOfTrailingZeros(this.fold.positions());
+			reduceScatter(call, steps);
+			this.context.finish(call, address(call, this.first[steps]), this.end[steps] - this.first[steps]);
+			allGather(call, steps);
+			this.fold.leave(call.receiveAddress(), call.bytes());
 		}
 	}
 

@@ -8,7 +8,6 @@ import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.Link;
-import io.tutti.engine.transport.Transport;
 
 /**
  * Pairwise all-to-all. A rank sends to the ranks 1, 2, … ahead and receives from the
@@ -24,19 +23,13 @@ final class PairwiseAllToAll implements Algorithm {
 
 	private static final int SIZE_BYTES = Long.BYTES;
 
-	private final GroupIdentity identity;
-
-	private final int rank;
+	private final AlgorithmContext context;
 
 	private final int worldSize;
-
-	private final Transport transport;
 
 	private final Chunks outgoing;
 
 	private final Chunks incoming;
-
-	private final Scratch scratch;
 
 	private long headerBytes;
 
@@ -48,14 +41,11 @@ final class PairwiseAllToAll implements Algorithm {
 
 	private long received;
 
-	PairwiseAllToAll(GroupIdentity identity, Transport transport, Chunks outgoing, Scratch scratch) {
-		this.identity = identity;
-		this.rank = identity.rank();
-		this.worldSize = identity.worldSize();
-		this.transport = transport;
-		this.outgoing = outgoing;
+	PairwiseAllToAll(AlgorithmContext context) {
+		this.context = context;
+		this.worldSize = context.worldSize();
+		this.outgoing = context.chunks();
 		this.incoming = new Chunks(this.worldSize);
-		this.scratch = scratch;
 	}
 
 	@Override
@@ -65,35 +55,34 @@ final class PairwiseAllToAll implements Algorithm {
 		this.sent = 0;
 		this.receiveStep = 1;
 		this.received = 0;
-		NativeMemory.copy(call.sendAddress() + this.outgoing.start(this.rank),
-				call.receiveAddress() + this.incoming.start(this.rank), this.incoming.length(this.rank));
+		int rank = this.context.rank();
+		NativeMemory.copy(call.sendAddress() + this.outgoing.start(rank),
+				call.receiveAddress() + this.incoming.start(rank), this.incoming.length(rank));
 		while (true) {
 			boolean moved = send(call) | receive(call);
 			if (this.sendStep == this.worldSize && this.receiveStep == this.worldSize) {
 				return;
 			}
-			this.transport.endRound(moved);
+			this.context.transport().endRound(moved);
 		}
 	}
 
 	private void setChunks(Call call) {
+		this.headerBytes = call.uneven() ? SIZE_BYTES : 0;
+		this.outgoing.ofParts(call);
 		if (call.uneven()) {
-			this.headerBytes = SIZE_BYTES;
-			this.outgoing.ofCounts(call.sendCounts(), call.type().bytes());
 			this.incoming.ofCounts(call.receiveCounts(), call.type().bytes());
 		}
 		else {
-			this.headerBytes = 0;
-			this.outgoing.ofBuffer(call.bytes() * this.worldSize, call.bytes());
-			this.incoming.ofBuffer(call.bytes() * this.worldSize, call.bytes());
+			this.incoming.ofParts(call);
 		}
 	}
 
 	private boolean send(Call call) {
 		boolean moved = false;
 		while (this.sendStep < this.worldSize) {
-			int peer = (this.rank + this.sendStep) % this.worldSize;
-			Link to = this.transport.link(peer);
+			int peer = this.context.ahead(this.sendStep);
+			Link to = this.context.link(peer);
 			to.flush();
 			long before = this.sent;
 			sendHeader(to, peer);
@@ -114,16 +103,17 @@ final class PairwiseAllToAll implements Algorithm {
 
 	private void sendHeader(Link to, int peer) {
 		if (this.sent < this.headerBytes) {
-			NativeMemory.putLong(this.scratch.address(), this.outgoing.length(peer));
-			this.sent += to.send(this.scratch.address() + this.sent, this.headerBytes - this.sent);
+			long header = this.context.scratch().address();
+			NativeMemory.putLong(header, this.outgoing.length(peer));
+			this.sent += to.send(header + this.sent, this.headerBytes - this.sent);
 		}
 	}
 
 	private boolean receive(Call call) {
 		boolean moved = false;
 		while (this.receiveStep < this.worldSize) {
-			int peer = Math.floorMod(this.rank - this.receiveStep, this.worldSize);
-			Link from = this.transport.link(peer);
+			int peer = this.context.behind(this.receiveStep);
+			Link from = this.context.link(peer);
 			long before = this.received;
 			receiveHeader(call, from, peer);
 			long end = this.headerBytes + this.incoming.length(peer);
@@ -154,11 +144,12 @@ final class PairwiseAllToAll implements Algorithm {
 	}
 
 	private CollectiveException mismatch(Call call, int peer, long announcedCount) {
-		int self = this.identity.worldRank();
-		int other = this.identity.members().get(peer);
+		GroupIdentity identity = this.context.identity();
+		int self = identity.worldRank();
+		int other = identity.members().get(peer);
 		String detail = "rank " + other + " sends " + announcedCount + " elements to rank " + self + ", which expects "
 				+ call.receiveCounts()[peer];
-		return this.identity.exception(call.failure(Failure.Kind.MISMATCH, this.identity.name(),
+		return identity.exception(call.failure(Failure.Kind.MISMATCH, identity.name(),
 				List.of(Math.min(self, other), Math.max(self, other)), detail), null);
 	}
 

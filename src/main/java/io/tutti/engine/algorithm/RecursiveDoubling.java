@@ -1,16 +1,15 @@
 package io.tutti.engine.algorithm;
 
-import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.NativeMemory;
 
 /**
  * All-reduce and reduce-scatter by recursive doubling. In step {@code k} ranks whose
  * positions differ in bit {@code k} exchange the whole buffer. Both combine it with the
- * lower rank's operand first, so both get the same bits. Finally every NaN is replaced by
- * the canonical one, so that results do not depend on each rank's compiler. Takes
- * {@code log2 N} steps, two more where {@code N} is not a power of two: the fewest, and
- * so the lowest latency for a small buffer. A rank sends {@code log2 N} times the buffer.
+ * lower rank's operand first, so both get the same bits; kernels store every NaN as the
+ * canonical one. Takes {@code log2 N} steps, two more where {@code N} is not a power of
+ * two: the fewest, and so the lowest latency for a small buffer. A rank sends
+ * {@code log2 N} times the buffer.
  * <p>
  * R. Thakur, R. Rabenseifner, W. Gropp: Optimization of collective communication
  * operations in MPICH, International Journal of High Performance Computing Applications
@@ -18,29 +17,19 @@ import io.tutti.engine.spi.NativeMemory;
  */
 final class RecursiveDoubling {
 
-	private final int rank;
-
-	private final int worldSize;
+	private final AlgorithmContext context;
 
 	private final Fold fold;
-
-	private final Exchange exchange;
-
-	private final ReductionKernels kernels;
 
 	private final Chunks chunks;
 
 	private final Scratch scratch;
 
-	RecursiveDoubling(int rank, int worldSize, Exchange exchange, ReductionKernels kernels, Chunks chunks,
-			Scratch scratch) {
-		this.rank = rank;
-		this.worldSize = worldSize;
-		this.fold = new Fold(rank, worldSize);
-		this.exchange = exchange;
-		this.kernels = kernels;
-		this.chunks = chunks;
-		this.scratch = scratch;
+	RecursiveDoubling(AlgorithmContext context) {
+		this.context = context;
+		this.fold = new Fold(context);
+		this.chunks = context.chunks();
+		this.scratch = context.scratch();
 	}
 
 	void allReduce(Call call) {
@@ -67,9 +56,9 @@ final class RecursiveDoubling {
 	}
 
 	private void keepOwn(Call call, long start, long bytes) {
-		long own = this.chunks.start(this.rank);
+		long own = this.chunks.start(this.context.rank());
 		long first = Math.max(start, own);
-		long end = Math.min(start + bytes, own + this.chunks.length(this.rank));
+		long end = Math.min(start + bytes, own + this.chunks.length(this.context.rank()));
 		if (first < end) {
 			NativeMemory.copy(this.scratch.address() + first - start, call.receiveAddress() + first - own, end - first);
 		}
@@ -77,30 +66,17 @@ final class RecursiveDoubling {
 
 	/** Reduces a vector in place on every rank with the call's type and operator. */
 	private void reduceAll(Call call, long address, long bytes) {
-		this.exchange.prepare(call);
-		int partner = this.fold.partner();
-		if (this.fold.folded()) {
-			this.exchange.send(partner, address, bytes).run();
-			this.exchange.receive(partner, address, bytes).run();
+		Exchange exchange = this.context.exchange().prepare(call);
+		if (!this.fold.enter(address, bytes)) {
 			return;
 		}
-		if (this.fold.proxy()) {
-			this.exchange.combine(partner, address, bytes, true).run();
-		}
-		exchangeAll(address, bytes);
-		this.kernels.finish(call.type(), call.op(), address, bytes / call.type().bytes(), this.worldSize);
-		CanonicalNaN.replace(call.type(), address, bytes);
-		if (this.fold.proxy()) {
-			this.exchange.send(partner, address, bytes).run();
-		}
-	}
-
-	private void exchangeAll(long address, long bytes) {
 		int position = this.fold.position();
 		for (int bit = 1; bit < this.fold.positions(); bit <<= 1) {
 			int peer = this.fold.rankAt(position ^ bit);
-			this.exchange.send(peer, address, bytes).combine(peer, address, bytes, (position & bit) != 0).run();
+			exchange.send(peer, address, bytes).combine(peer, address, bytes, (position & bit) != 0).run();
 		}
+		this.context.finish(call, address, bytes / call.type().bytes());
+		this.fold.leave(address, bytes);
 	}
 
 }

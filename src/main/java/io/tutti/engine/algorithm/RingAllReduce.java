@@ -1,12 +1,8 @@
 package io.tutti.engine.algorithm;
 
-import io.tutti.DataType;
-import io.tutti.ReduceOp;
-import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.Link;
-import io.tutti.engine.transport.Transport;
 
 /**
  * All-reduce round a ring: {@code N - 1} steps that reduce, after which each rank holds
@@ -24,43 +20,38 @@ import io.tutti.engine.transport.Transport;
  */
 final class RingAllReduce implements Algorithm {
 
+	/** A chunk is one slice. */
+	private static final long WHOLE_CHUNKS = Long.MAX_VALUE;
+
+	private final AlgorithmContext context;
+
 	private final int rank;
 
 	private final int worldSize;
 
-	private final Transport transport;
+	private final Chunks chunks;
 
-	private final ReductionKernels kernels;
+	private final SliceCursor out;
+
+	private final SliceCursor in;
 
 	/** Address of the bytes that this rank sends first. */
 	private long operand;
 
 	private long address;
 
-	private final Chunks chunks;
-
-	private int steps;
-
 	private int reducingSteps;
 
-	private DataType type = DataType.FLOAT32;
+	/** Bytes that can be sent: the rank's own chunk and what it has received. */
+	private long ready;
 
-	private ReduceOp op = ReduceOp.SUM;
-
-	private int sendStep;
-
-	private long sendOffset;
-
-	private int receiveStep;
-
-	private long receiveOffset;
-
-	RingAllReduce(int rank, int worldSize, Transport transport, ReductionKernels kernels, Chunks chunks) {
-		this.rank = rank;
-		this.worldSize = worldSize;
-		this.transport = transport;
-		this.kernels = kernels;
-		this.chunks = chunks;
+	RingAllReduce(AlgorithmContext context) {
+		this.context = context;
+		this.rank = context.rank();
+		this.worldSize = context.worldSize();
+		this.chunks = context.chunks();
+		this.out = new SliceCursor(this.chunks, this.worldSize);
+		this.in = new SliceCursor(this.chunks, this.worldSize);
 	}
 
 	@Override
@@ -89,93 +80,71 @@ final class RingAllReduce implements Algorithm {
 	private void pass(Call call, long operand, int reducingSteps, int steps) {
 		this.operand = operand;
 		this.address = call.receiveAddress();
-		this.type = call.type();
-		this.op = call.op();
 		this.reducingSteps = reducingSteps;
-		this.steps = steps;
-		this.sendStep = 0;
-		this.sendOffset = 0;
-		this.receiveStep = 0;
-		this.receiveOffset = 0;
-		Link next = this.transport.link((this.rank + 1) % this.worldSize);
-		Link previous = this.transport.link(Math.floorMod(this.rank - 1, this.worldSize));
+		this.ready = this.chunks.length(this.rank);
+		this.out.start(this.rank, steps, WHOLE_CHUNKS);
+		this.in.start(this.rank - 1, steps, WHOLE_CHUNKS);
+		Link next = this.context.link(this.context.ahead(1));
+		Link previous = this.context.link(this.context.behind(1));
 		while (true) {
-			boolean moved = send(next) | receive(previous);
-			boolean flushed = (this.sendStep == steps) ? next.sendFingerprint() : next.flush();
-			if (flushed && this.sendStep == steps && this.receiveStep == steps && previous.fingerprintReceived()) {
+			boolean moved = send(next) | receive(call, previous);
+			boolean flushed = this.out.done() ? next.sendFingerprint() : next.flush();
+			if (flushed && this.out.done() && this.in.done() && previous.fingerprintReceived()) {
 				return;
 			}
-			this.transport.endRound(moved);
+			this.context.transport().endRound(moved);
 		}
 	}
 
 	private boolean send(Link next) {
 		boolean moved = false;
-		while (this.sendStep < this.steps) {
-			int chunk = Math.floorMod(this.rank - this.sendStep, this.worldSize);
-			long end = this.chunks.length(chunk);
-			long available = available(end);
-			if (this.sendOffset < available) {
-				long source = (this.sendStep == 0) ? this.operand : this.address;
-				long sent = next.send(source + this.chunks.start(chunk) + this.sendOffset, available - this.sendOffset);
-				this.sendOffset += sent;
-				moved |= sent > 0;
-			}
-			if (available < end || this.sendOffset < end) {
+		while (!this.out.done() && this.ready > 0) {
+			long source = (this.out.step() == 0) ? this.operand : this.address;
+			long wanted = Math.min(this.out.left(), this.ready);
+			long taken = next.send(source + this.out.position(), wanted);
+			this.out.advance(taken);
+			this.ready -= taken;
+			moved |= taken > 0;
+			if (taken < wanted) {
 				return moved;
 			}
-			this.sendStep++;
-			this.sendOffset = 0;
 		}
 		return moved;
 	}
 
-	/** How much of the chunk that is being sent has its final value on this rank. */
-	private long available(long end) {
-		int source = this.sendStep - 1;
-		if (source < this.receiveStep) {
-			return end;
-		}
-		return (source == this.receiveStep) ? this.receiveOffset : -1;
-	}
-
-	private boolean receive(Link previous) {
+	private boolean receive(Call call, Link previous) {
 		boolean moved = false;
-		while (this.receiveStep < this.steps) {
-			int chunk = Math.floorMod(this.rank - this.receiveStep - 1, this.worldSize);
-			long end = this.chunks.length(chunk);
-			if (this.receiveOffset < end) {
-				long offset = this.chunks.start(chunk) + this.receiveOffset;
-				long got = (this.receiveStep < this.reducingSteps) ? combine(previous, offset, end - this.receiveOffset)
-						: previous.receive(this.address + offset, end - this.receiveOffset);
-				if (got == 0) {
-					return moved;
-				}
-				moved = true;
-				this.receiveOffset += got;
-			}
-			if (this.receiveOffset < end) {
+		while (!this.in.done()) {
+			long offset = this.in.position();
+			long left = this.in.left();
+			long got = (this.in.step() < this.reducingSteps) ? combine(call, previous, offset, left)
+					: previous.receive(this.address + offset, left);
+			if (got == 0) {
 				return moved;
 			}
-			this.receiveStep++;
-			this.receiveOffset = 0;
+			this.in.advance(got);
+			this.ready += got;
+			moved = true;
+			if (got < left) {
+				return moved;
+			}
 		}
 		return moved;
 	}
 
 	/** Combines the partial result of the ranks before with this rank's operand. */
-	private long combine(Link previous, long offset, long wantedBytes) {
-		long count = previous.readable(wantedBytes) / this.type.bytes();
+	private long combine(Call call, Link previous, long offset, long wantedBytes) {
+		long count = previous.readable(wantedBytes) / call.type().bytes();
 		if (count == 0) {
 			return 0;
 		}
 		long target = this.address + offset;
-		this.kernels.reduce(this.type, this.op, target, previous.readAddress(), this.operand + offset, count);
-		if (this.receiveStep == this.reducingSteps - 1) {
-			this.kernels.finish(this.type, this.op, target, count, this.worldSize);
+		this.context.reduce(call, target, previous.readAddress(), this.operand + offset, count);
+		if (this.in.step() == this.reducingSteps - 1) {
+			this.context.finish(call, target, count);
 		}
-		previous.consume(count * this.type.bytes());
-		return count * this.type.bytes();
+		previous.consume(count * call.type().bytes());
+		return count * call.type().bytes();
 	}
 
 }

@@ -1,9 +1,7 @@
 package io.tutti.engine.algorithm;
 
-import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.transport.Link;
-import io.tutti.engine.transport.Transport;
 
 /**
  * Ring reduce-scatter. The operands of a chunk are combined in ring order from the rank
@@ -23,13 +21,9 @@ final class RingReduceScatter implements Algorithm {
 	/** With fewer than two, a ring of full windows could deadlock. */
 	private static final int SLICES_PER_WINDOW = 2;
 
+	private final AlgorithmContext context;
+
 	private final int rank;
-
-	private final int worldSize;
-
-	private final Transport transport;
-
-	private final ReductionKernels kernels;
 
 	private final Chunks chunks;
 
@@ -41,34 +35,32 @@ final class RingReduceScatter implements Algorithm {
 
 	private final SliceCursor in;
 
-	RingReduceScatter(int rank, int worldSize, Transport transport, ReductionKernels kernels, Chunks chunks,
-			Scratch scratch) {
-		this.rank = rank;
-		this.worldSize = worldSize;
-		this.transport = transport;
-		this.kernels = kernels;
-		this.chunks = chunks;
-		this.window = new Window(scratch);
-		this.sliceBytes = scratch.bytes() / SLICES_PER_WINDOW;
-		this.out = new SliceCursor(chunks, worldSize);
-		this.in = new SliceCursor(chunks, worldSize);
+	RingReduceScatter(AlgorithmContext context) {
+		this.context = context;
+		this.rank = context.rank();
+		this.chunks = context.chunks();
+		this.window = new Window(context.scratch());
+		this.sliceBytes = context.scratch().bytes() / SLICES_PER_WINDOW;
+		this.out = new SliceCursor(this.chunks, context.worldSize());
+		this.in = new SliceCursor(this.chunks, context.worldSize());
 	}
 
 	@Override
 	public void run(Call call) {
 		this.chunks.ofParts(call);
 		this.window.clear();
-		this.out.start(this.rank - 1, this.sliceBytes);
-		this.in.start(this.rank - 2, this.sliceBytes);
-		Link next = this.transport.link((this.rank + 1) % this.worldSize);
-		Link previous = this.transport.link(Math.floorMod(this.rank - 1, this.worldSize));
+		int steps = this.context.worldSize() - 1;
+		this.out.start(this.rank - 1, steps, this.sliceBytes);
+		this.in.start(this.rank - 2, steps, this.sliceBytes);
+		Link next = this.context.link(this.context.ahead(1));
+		Link previous = this.context.link(this.context.behind(1));
 		while (true) {
 			boolean moved = send(call, next) | receive(call, previous);
 			boolean flushed = this.out.done() ? next.sendFingerprint() : next.flush();
 			if (flushed && this.out.done() && this.in.done() && previous.fingerprintReceived()) {
 				return;
 			}
-			this.transport.endRound(moved);
+			this.context.transport().endRound(moved);
 		}
 	}
 
@@ -78,7 +70,7 @@ final class RingReduceScatter implements Algorithm {
 	private boolean send(Call call, Link next) {
 		boolean moved = false;
 		while (!this.out.done()) {
-			long taken = this.out.firstStep() ? next.send(call.sendAddress() + this.out.position(), this.out.left())
+			long taken = (this.out.step() == 0) ? next.send(call.sendAddress() + this.out.position(), this.out.left())
 					: this.window.send(next, this.out.left());
 			if (taken == 0) {
 				return moved;
@@ -107,7 +99,7 @@ final class RingReduceScatter implements Algorithm {
 	 */
 	private long combine(Call call, Link previous) {
 		int elementBytes = call.type().bytes();
-		boolean last = this.in.lastStep();
+		boolean last = this.in.step() == this.context.worldSize() - 2;
 		long filled = this.window.filled();
 		long room = last ? this.in.left()
 				: Math.min(this.window.limit(elementBytes) - filled, this.window.contiguous(filled));
@@ -118,11 +110,10 @@ final class RingReduceScatter implements Algorithm {
 		long position = this.in.position();
 		long target = last ? call.receiveAddress() + position - this.chunks.start(this.rank)
 				: this.window.address(filled);
-		this.kernels.reduce(call.type(), call.op(), target, previous.readAddress(), call.sendAddress() + position,
-				count);
+		this.context.reduce(call, target, previous.readAddress(), call.sendAddress() + position, count);
 		previous.consume(count * elementBytes);
 		if (last) {
-			this.kernels.finish(call.type(), call.op(), target, count, this.worldSize);
+			this.context.finish(call, target, count);
 		}
 		else {
 			this.window.fill(filled + count * elementBytes);

@@ -2,7 +2,7 @@ package io.tutti.engine.algorithm;
 
 /**
  * Position of one direction of a ring pass. Iterates over slices and, within a slice,
- * over the chunks of {@code N - 1} ranks in descending order. Skips empty segments.
+ * over the steps: the chunks of ranks in descending order. Skips empty segments.
  */
 final class SliceCursor {
 
@@ -13,6 +13,8 @@ final class SliceCursor {
 	private int firstChunk;
 
 	private long sliceBytes;
+
+	private int steps;
 
 	private long longest;
 
@@ -28,8 +30,9 @@ final class SliceCursor {
 		this.worldSize = worldSize;
 	}
 
-	void start(int firstChunk, long sliceBytes) {
+	void start(int firstChunk, int steps, long sliceBytes) {
 		this.firstChunk = firstChunk;
+		this.steps = steps;
 		this.sliceBytes = sliceBytes;
 		this.longest = this.chunks.longest();
 		this.sliceStart = 0;
@@ -42,14 +45,9 @@ final class SliceCursor {
 		return this.sliceStart >= this.longest;
 	}
 
-	/** Whether the current segment is the first of its slice. */
-	boolean firstStep() {
-		return this.step == 0;
-	}
-
-	/** Whether the current segment is the last of its slice. */
-	boolean lastStep() {
-		return this.step == this.worldSize - 2;
+	/** Step of the current segment. */
+	int step() {
+		return this.step;
 	}
 
 	/** Offset in the buffer, in bytes. */
@@ -71,7 +69,7 @@ final class SliceCursor {
 		while (!done() && left() <= 0) {
 			this.offset = 0;
 			this.step++;
-			if (this.step == this.worldSize - 1) {
+			if (this.step == this.steps) {
 				this.step = 0;
 				this.sliceStart += this.sliceBytes;
 			}

@@ -3,71 +3,94 @@ package io.tutti.engine.algorithm;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.Link;
-import io.tutti.engine.transport.Transport;
 
 /**
- * Tree scatter. A rank receives its own part and relays those of its subtree, which
- * follow in order, directly from the staging buffer of one link to the next, so it needs
- * no memory for them. In a star the root sends each rank its part. In a binomial tree it
- * sends to {@code ceil(log2 N)} ranks, and small parts are sent together.
+ * Tree gather and tree scatter, which differ in the direction only. The root exchanges
+ * the parts of each child's subtree with that child. Another rank exchanges its own part
+ * with its parent and then relays those of its subtree, in order, directly from the
+ * staging buffer of one link to the next, so it needs no memory for them. In a star the
+ * root exchanges each part with its rank. In a binomial tree it communicates with
+ * {@code ceil(log2 N)} ranks, and small parts are sent together.
  * <p>
  * R. Thakur, R. Rabenseifner, W. Gropp: Optimization of collective communication
  * operations in MPICH, International Journal of High Performance Computing Applications
  * 19 (2005).
  */
-final class TreeScatter implements Algorithm {
+final class TreeParts implements Algorithm {
 
 	private final TreePosition tree;
 
-	private final int rank;
+	/** Whether parts move towards the root. */
+	private final boolean gathering;
 
-	private final Transport transport;
+	private final AlgorithmContext context;
 
 	private final Chunks chunks;
 
-	private final RootedOrder order;
+	private int root;
 
-	private long received;
+	/** Address of the root's buffer of all parts; of this rank's own part elsewhere. */
+	private long address;
 
-	TreeScatter(TreePosition tree, int rank, int worldSize, Transport transport, Chunks chunks) {
+	/** Bytes of this rank's own part that have moved. */
+	private long own;
+
+	/** Children whose subtrees are relayed. */
+	private int relayed;
+
+	TreeParts(TreePosition tree, boolean gathering, AlgorithmContext context) {
 		this.tree = tree;
-		this.rank = rank;
-		this.transport = transport;
-		this.chunks = chunks;
-		this.order = new RootedOrder(tree, chunks, worldSize);
+		this.gathering = gathering;
+		this.context = context;
+		this.chunks = context.chunks();
 	}
 
 	@Override
 	public void run(Call call) {
 		this.chunks.ofParts(call);
-		this.tree.prepare(call.root());
-		this.received = 0;
-		this.order.prepare(call.root(), call.sendAddress());
+		this.root = call.root();
+		this.tree.prepare(this.root);
+		boolean atRoot = this.tree.isRoot();
+		this.address = (atRoot == this.gathering) ? call.receiveAddress() : call.sendAddress();
+		this.own = 0;
+		this.relayed = 0;
+		if (atRoot && this.gathering) {
+			NativeMemory.copy(call.sendAddress(), this.address + physical(0), ownBytes());
+		}
 		while (true) {
-			this.tree.flushChildren();
-			boolean moved = this.tree.isRoot() ? sendToChildren() : relay(call);
-			if (done()) {
+			flush();
+			boolean moved = atRoot ? exchangeSubtrees() : exchangeOwn() | relaySubtrees();
+			if (done(atRoot)) {
 				break;
 			}
-			this.transport.endRound(moved);
+			this.context.transport().endRound(moved);
 		}
-		if (this.tree.isRoot()) {
-			NativeMemory.copy(this.order.address(0), call.receiveAddress(), this.chunks.length(this.rank));
+		if (atRoot && !this.gathering) {
+			NativeMemory.copy(this.address + physical(0), call.receiveAddress(), ownBytes());
+		}
+	}
+
+	private void flush() {
+		if (!this.gathering) {
+			this.tree.flushChildren();
+		}
+		else if (!this.tree.isRoot()) {
+			this.tree.parent().flush();
 		}
 	}
 
 	/**
-	 * Sends each child the bytes that its link accepts; the child with the largest
+	 * Moves the bytes that each child's link accepts or has; the child with the largest
 	 * subtree comes first.
 	 */
-	private boolean sendToChildren() {
+	private boolean exchangeSubtrees() {
 		boolean moved = false;
 		for (int i = this.tree.children() - 1; i >= 0; i--) {
-			long left = this.order.left(i);
+			long left = left(i);
 			if (left > 0) {
-				long position = this.order.position(i);
-				long taken = this.tree.child(i)
-					.send(this.order.address(position), Math.min(left, this.order.contiguous(position)));
+				long start = physical(offset(this.tree.start(i)) + this.tree.progress(i));
+				long bytes = Math.min(left, this.chunks.totalBytes() - start);
+				long taken = transfer(!this.gathering, this.tree.child(i), this.address + start, bytes);
 				this.tree.advance(i, taken);
 				moved |= taken > 0;
 			}
@@ -75,25 +98,92 @@ final class TreeScatter implements Algorithm {
 		return moved;
 	}
 
-	/** Receives this rank's part, then relays those of its children's subtrees. */
-	private boolean relay(Call call) {
-		Link parent = this.tree.parent();
-		boolean moved = false;
-		long own = this.chunks.length(this.rank);
-		if (this.received < own) {
-			long got = parent.receive(call.receiveAddress() + this.received, own - this.received);
-			this.received += got;
-			moved = got > 0;
+	private boolean exchangeOwn() {
+		long left = ownBytes() - this.own;
+		if (left == 0) {
+			return false;
 		}
-		return (this.received == own && this.order.relay(false)) || moved;
+		long taken = transfer(this.gathering, this.tree.parent(), this.address + this.own, left);
+		this.own += taken;
+		return taken > 0;
 	}
 
-	private boolean done() {
-		if (!this.tree.isRoot()) {
-			return this.order.relayed() && this.received == this.chunks.length(this.rank)
-					&& this.tree.parent().fingerprintReceived() & this.tree.sendFingerprintToChildren();
+	private static long transfer(boolean sending, Link link, long address, long bytes) {
+		return sending ? link.send(address, bytes) : link.receive(address, bytes);
+	}
+
+	/** Moves what is possible of the subtrees, one after the other. */
+	private boolean relaySubtrees() {
+		boolean moved = false;
+		while (this.own == ownBytes() && this.relayed < this.tree.children()) {
+			long left = left(this.relayed);
+			if (left == 0) {
+				this.relayed++;
+				continue;
+			}
+			Link child = this.tree.child(this.relayed);
+			long taken = this.gathering ? forward(child, this.tree.parent(), left)
+					: forward(this.tree.parent(), child, left);
+			if (taken == 0) {
+				return moved;
+			}
+			this.tree.advance(this.relayed, taken);
+			moved = true;
 		}
-		return this.order.complete() && this.tree.sendFingerprintToChildren();
+		return moved;
+	}
+
+	/** Forwards the bytes that are available now out of a link's staging buffer. */
+	private static long forward(Link from, Link to, long bytes) {
+		long readable = from.readable(bytes);
+		if (readable == 0) {
+			return 0;
+		}
+		long taken = to.send(from.readAddress(), readable);
+		from.consume(taken);
+		return taken;
+	}
+
+	private boolean done(boolean atRoot) {
+		if (!atRoot && (this.own < ownBytes() || this.relayed < this.tree.children())) {
+			return false;
+		}
+		for (int i = 0; i < this.tree.children(); i++) {
+			if (left(i) > 0) {
+				return false;
+			}
+		}
+		if (this.gathering) {
+			return (atRoot || this.tree.parent().sendFingerprint()) & this.tree.receivedFingerprintsOfChildren();
+		}
+		return (atRoot || this.tree.parent().fingerprintReceived()) & this.tree.sendFingerprintToChildren();
+	}
+
+	private long ownBytes() {
+		return this.chunks.length(this.context.rank());
+	}
+
+	/** Bytes of a child's subtree that have not moved. */
+	private long left(int child) {
+		return offset(this.tree.end(child)) - offset(this.tree.start(child)) - this.tree.progress(child);
+	}
+
+	/**
+	 * Offset of a tree number's part from the root's part. The part of the last rank is
+	 * followed by that of rank 0.
+	 */
+	private long offset(int number) {
+		int rank = this.root + number;
+		int worldSize = this.context.worldSize();
+		long offset = (rank < worldSize) ? this.chunks.start(rank)
+				: this.chunks.totalBytes() + this.chunks.start(rank - worldSize);
+		return offset - this.chunks.start(this.root);
+	}
+
+	/** Offset in the buffer of an offset from the root's part. */
+	private long physical(long offset) {
+		long physical = offset + this.chunks.start(this.root);
+		return (physical < this.chunks.totalBytes()) ? physical : physical - this.chunks.totalBytes();
 	}
 
 }

@@ -29,11 +29,11 @@ final class TreePosition {
 
 	private long[] progress = {};
 
-	TreePosition(Tree tree, int rank, int worldSize, Transport transport) {
+	TreePosition(Tree tree, AlgorithmContext context) {
 		this.tree = tree;
-		this.rank = rank;
-		this.worldSize = worldSize;
-		this.transport = transport;
+		this.rank = context.rank();
+		this.worldSize = context.worldSize();
+		this.transport = context.transport();
 	}
 
 	/** Prepares for a call with the given root. */
@@ -86,20 +86,6 @@ final class TreePosition {
 	/** First tree number after a child's subtree. */
 	int end(int index) {
 		return this.tree.end(this.childNumbers[index], this.worldSize);
-	}
-
-	/**
-	 * Forwards the bytes that are available now out of one link's staging buffer.
-	 * @return number of bytes forwarded, at most {@code bytes}
-	 */
-	static long forward(Link from, Link to, long bytes) {
-		long readable = from.readable(bytes);
-		if (readable == 0) {
-			return 0;
-		}
-		long taken = to.send(from.readAddress(), readable);
-		from.consume(taken);
-		return taken;
 	}
 
 	/** Bytes sent to or received from a child so far. */

@@ -1,9 +1,7 @@
 package io.tutti.engine.algorithm;
 
-import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.transport.Link;
-import io.tutti.engine.transport.Transport;
 
 /**
  * Tree reduce. A rank combines its own operand with the results of its children's
@@ -20,23 +18,17 @@ final class TreeReduce implements Algorithm {
 
 	private final TreePosition tree;
 
-	private final int worldSize;
-
-	private final Transport transport;
-
-	private final ReductionKernels kernels;
+	private final AlgorithmContext context;
 
 	private final Window window;
 
 	/** Bytes sent to the parent. */
 	private long sent;
 
-	TreeReduce(TreePosition tree, int worldSize, Transport transport, ReductionKernels kernels, Window window) {
+	TreeReduce(TreePosition tree, AlgorithmContext context) {
 		this.tree = tree;
-		this.worldSize = worldSize;
-		this.transport = transport;
-		this.kernels = kernels;
-		this.window = window;
+		this.context = context;
+		this.window = new Window(context.scratch());
 	}
 
 	@Override
@@ -49,7 +41,7 @@ final class TreeReduce implements Algorithm {
 			if (done(call) & this.tree.receivedFingerprintsOfChildren()) {
 				return;
 			}
-			this.transport.endRound(moved);
+			this.context.transport().endRound(moved);
 		}
 	}
 
@@ -81,9 +73,9 @@ final class TreeReduce implements Algorithm {
 			}
 			long target = this.tree.isRoot() ? call.receiveAddress() + position : this.window.address(position);
 			long left = (index == 0) ? call.sendAddress() + position : target;
-			this.kernels.reduce(call.type(), call.op(), target, left, child.readAddress(), count);
+			this.context.reduce(call, target, left, child.readAddress(), count);
 			if (this.tree.isRoot() && index == this.tree.children() - 1) {
-				this.kernels.finish(call.type(), call.op(), target, count, this.worldSize);
+				this.context.finish(call, target, count);
 			}
 			child.consume(count * elementBytes);
 			this.tree.advance(index, count * elementBytes);

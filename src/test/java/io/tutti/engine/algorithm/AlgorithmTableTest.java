@@ -23,7 +23,7 @@ class AlgorithmTableTest {
 			List<AlgorithmRule> rules = AlgorithmTable.rules(collective, worldSize);
 			assertThat(rules).isNotEmpty();
 			assertThat(rules.getLast().maxBytes()).isEqualTo(Long.MAX_VALUE);
-			assertThat(AlgorithmFactory.offered(collective))
+			assertThat(AlgorithmName.offered(collective))
 				.containsAll(rules.stream().map(AlgorithmRule::algorithm).toList());
 		}
 	}
