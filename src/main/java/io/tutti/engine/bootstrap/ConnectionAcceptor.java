@@ -150,33 +150,26 @@ public final class ConnectionAcceptor implements AutoCloseable {
 			Port<H> port) {
 		HandshakeDeadline deadline = HandshakeDeadline.within(this.handshakeLimit);
 		PeerSocket socket = new PeerSocket(channel);
+		String client = "a client";
 		try {
 			socket = PeerSocket.accept(channel, tls, deadline,
 					(problem) -> MessageCodec.encode(refusal(TlsException.Reason.UNTRUSTED, problem).message()));
-			authenticate(socket, handshake, port, deadline);
-		}
-		catch (TlsException ex) {
-			HandshakeException refusal = refusal(ex.reason(), String.valueOf(ex.getMessage()));
-			port.refused("a client from " + describe(socket), String.valueOf(refusal.getMessage()));
-			refuse(socket, (ex.reason() == TlsException.Reason.NOT_TLS) ? refusal : null);
-		}
-		catch (IOException | RuntimeException ex) {
-			socket.close();
-			release(socket);
-		}
-	}
-
-	private <H extends ClientHello> void authenticate(PeerSocket socket, Handshake<H> handshake, Port<H> port,
-			HandshakeDeadline deadline) throws IOException {
-		String client = "a client";
-		try {
 			Handshake.Verified<H> verified = handshake.accept(socket, deadline);
 			client = "rank " + verified.hello().rank();
 			port.authenticated(socket, verified);
 		}
+		catch (TlsException ex) {
+			HandshakeException refusal = refusal(ex.reason(), String.valueOf(ex.getMessage()));
+			port.refused(client + " from " + describe(socket), String.valueOf(refusal.getMessage()));
+			refuse(socket, (ex.reason() == TlsException.Reason.NOT_TLS) ? refusal : null);
+		}
 		catch (HandshakeException ex) {
 			port.refused(client + " from " + describe(socket), String.valueOf(ex.getMessage()));
 			refuse(socket, ex);
+		}
+		catch (IOException | RuntimeException ex) {
+			socket.close();
+			release(socket);
 		}
 	}
 

@@ -7,7 +7,6 @@ import java.util.function.LongSupplier;
 import io.tutti.Failure;
 import io.tutti.engine.control.ControlMessage.CallReported;
 import io.tutti.engine.control.ControlMessage.CallsReported;
-import io.tutti.engine.control.ControlMessage.Departed;
 import io.tutti.engine.control.ControlMessage.Drain;
 import io.tutti.engine.control.ControlMessage.ForwardedTrace;
 import io.tutti.engine.control.ControlMessage.LabelledRequest;
@@ -86,8 +85,7 @@ public final class Coordinator {
 			LabelledHandler labelled) {
 		this.downlink = downlink;
 		this.peers = peers;
-		this.departures = new DepartureTracker(peers, nanoClock,
-				(rank, collected) -> downlink.send(rank, new Departed(collected)));
+		this.departures = new DepartureTracker(peers, nanoClock, downlink);
 		this.resolver = new FailureResolver(peers, this.departures, verdictLimit, nanoClock, downlink);
 		this.mismatches = new MismatchDetector(peers, nanoClock, downlink, this.resolver::decided,
 				this.resolver::report);

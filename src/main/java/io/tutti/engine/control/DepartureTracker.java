@@ -6,9 +6,9 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 
+import io.tutti.engine.control.ControlMessage.Departed;
 import io.tutti.engine.failure.DepartedRanks;
 
 /**
@@ -33,8 +33,7 @@ final class DepartureTracker {
 
 	private final LongSupplier nanoClock;
 
-	/** Sends a rank the departures from groups that it is in. */
-	private final BiConsumer<Integer, List<Departure>> send;
+	private final Coordinator.Downlink downlink;
 
 	private final Map<String, Group> groups = new HashMap<>();
 
@@ -42,10 +41,10 @@ final class DepartureTracker {
 
 	private long dueNanos;
 
-	DepartureTracker(PeerTable peers, LongSupplier nanoClock, BiConsumer<Integer, List<Departure>> send) {
+	DepartureTracker(PeerTable peers, LongSupplier nanoClock, Coordinator.Downlink downlink) {
 		this.peers = peers;
 		this.nanoClock = nanoClock;
-		this.send = send;
+		this.downlink = downlink;
 	}
 
 	/**
@@ -117,7 +116,7 @@ final class DepartureTracker {
 	private void flush(int rank) {
 		List<Departure> concerning = this.collected.stream().filter((departure) -> concerns(departure, rank)).toList();
 		if (!concerning.isEmpty()) {
-			this.send.accept(rank, concerning);
+			this.downlink.send(rank, new Departed(concerning));
 		}
 	}
 

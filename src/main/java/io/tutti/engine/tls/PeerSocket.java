@@ -147,13 +147,11 @@ public sealed class PeerSocket implements ByteChannel permits TlsChannel {
 		SocketWait wait = new SocketWait(deadline);
 		ByteBuffer discarded = ByteBuffer.allocate(DISCARD_BYTES);
 		try (this) {
-			int read = this.socket.read(discarded);
-			while (read >= 0) {
+			for (int read = 0; read >= 0; read = this.socket.read(discarded.clear())) {
+				deadline.check();
 				if (read == 0) {
 					wait.pause();
 				}
-				deadline.check();
-				read = this.socket.read(discarded.clear());
 			}
 		}
 		catch (IOException ex) {

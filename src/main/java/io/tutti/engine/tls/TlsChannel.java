@@ -214,29 +214,17 @@ public final class TlsChannel extends PeerSocket {
 
 	/** Decrypts one record; returns whether there was a whole one. */
 	private boolean decrypt(ByteBuffer target) throws IOException {
-		switch (unwrap(target)) {
-			case OK -> {
-				return true;
-			}
-			case BUFFER_UNDERFLOW -> {
-				return false;
-			}
-			case CLOSED -> {
-				this.ended = true;
-				return true;
-			}
-			case BUFFER_OVERFLOW -> {
-				SSLEngineResult.Status status = unwrap(this.plain.clear());
-				this.plain.flip();
-				if (status == SSLEngineResult.Status.BUFFER_OVERFLOW) {
-					throw new SSLException("a record is larger than TLS allows");
-				}
-				this.ended = status == SSLEngineResult.Status.CLOSED;
-				take(target);
-				return status != SSLEngineResult.Status.BUFFER_UNDERFLOW;
-			}
+		SSLEngineResult.Status status = unwrap(target);
+		if (status == SSLEngineResult.Status.BUFFER_OVERFLOW) {
+			status = unwrap(this.plain.clear());
+			this.plain.flip();
+			take(target);
 		}
-		return false;
+		if (status == SSLEngineResult.Status.BUFFER_OVERFLOW) {
+			throw new SSLException("a record is larger than TLS allows");
+		}
+		this.ended = status == SSLEngineResult.Status.CLOSED;
+		return status != SSLEngineResult.Status.BUFFER_UNDERFLOW;
 	}
 
 	private SSLEngineResult.Status unwrap(ByteBuffer target) throws SSLException {
@@ -312,13 +300,11 @@ public final class TlsChannel extends PeerSocket {
 
 	/** The engine may update its keys at any time, which takes a step without data. */
 	private void requireProgress(SSLEngineResult.HandshakeStatus status) throws SSLException {
-		switch (status) {
-			case NEED_TASK -> runTasks();
-			case FINISHED -> {
-				// Progress continues.
-			}
-			case NOT_HANDSHAKING, NEED_WRAP, NEED_UNWRAP, NEED_UNWRAP_AGAIN ->
-				throw new SSLException("the engine makes no progress: " + status);
+		if (status == SSLEngineResult.HandshakeStatus.NEED_TASK) {
+			runTasks();
+		}
+		else if (status != SSLEngineResult.HandshakeStatus.FINISHED) {
+			throw new SSLException("the engine makes no progress: " + status);
 		}
 	}
 
@@ -340,10 +326,7 @@ public final class TlsChannel extends PeerSocket {
 	public boolean shutdownOutput() throws IOException {
 		requireIntact();
 		try {
-			if (!send()) {
-				return false;
-			}
-			if (!this.finished) {
+			if (send() && !this.finished) {
 				this.finished = true;
 				this.engine.closeOutbound();
 				wrap();

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 import io.tutti.Failure;
+import io.tutti.engine.control.ControlMessage.Departed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -24,7 +25,8 @@ class DepartureTrackerTest {
 	private long now = Long.MAX_VALUE - 1;
 
 	private final DepartureTracker tracker = new DepartureTracker(this.peers, () -> this.now,
-			(rank, departures) -> this.sent.computeIfAbsent(rank, (key) -> new ArrayList<>()).addAll(departures));
+			new NoticeRecorder((rank, notice) -> this.sent.computeIfAbsent(rank, (key) -> new ArrayList<>())
+				.addAll(((Departed) notice).departures())));
 
 	@Test
 	void theOtherMembersAreInformedAfterTheDelay() {

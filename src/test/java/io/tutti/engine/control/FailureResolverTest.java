@@ -32,11 +32,21 @@ class FailureResolverTest {
 
 	private long now = Long.MAX_VALUE - 1;
 
-	private final DepartureTracker departures = new DepartureTracker(this.peers, () -> this.now, (rank, collected) -> {
-	});
+	private final NoticeRecorder notices = new NoticeRecorder(
+			(rank, notice) -> this.late.add(Map.entry(rank, ((Verdict) notice).failure())), this::broadcast);
+
+	private final DepartureTracker departures = new DepartureTracker(this.peers, () -> this.now, this.notices);
 
 	private final FailureResolver resolver = new FailureResolver(this.peers, this.departures, LIMIT, () -> this.now,
-			new Decisions());
+			this.notices);
+
+	private void broadcast(Notice notice) {
+		switch (notice) {
+			case RollCall(long id, String group) -> this.rollCalls.add(id);
+			case Verdict(Failure verdict) -> this.verdicts.add(verdict);
+			default -> throw new AssertionError(notice);
+		}
+	}
 
 	@Test
 	void theFirstAbortIsTheVerdictAtOnce() {
@@ -313,7 +323,7 @@ class FailureResolverTest {
 	@Test
 	void aShortLimitShortensASuspicion() {
 		FailureResolver hasty = new FailureResolver(this.peers, this.departures, Duration.ofMillis(100), () -> this.now,
-				new Decisions());
+				this.notices);
 		hasty.report(1, lost("world", 2));
 		assertThat(hasty.nanosUntilDue()).isEqualTo(Duration.ofMillis(100).toNanos());
 	}
@@ -490,24 +500,6 @@ class FailureResolverTest {
 	private static Failure timeout(String group, long sequence) {
 		return new Failure(Kind.TIMEOUT, group, sequence, Collective.ALL_REDUCE, List.of(3), "waited for rank 3",
 				Duration.ofSeconds(3), Duration.ofSeconds(3));
-	}
-
-	private final class Decisions implements Coordinator.Downlink {
-
-		@Override
-		public void broadcast(Notice notice) {
-			switch (notice) {
-				case RollCall(long id, String group) -> FailureResolverTest.this.rollCalls.add(id);
-				case Verdict(Failure verdict) -> FailureResolverTest.this.verdicts.add(verdict);
-				default -> throw new AssertionError(notice);
-			}
-		}
-
-		@Override
-		public void send(int rank, Notice notice) {
-			FailureResolverTest.this.late.add(Map.entry(rank, ((Verdict) notice).failure()));
-		}
-
 	}
 
 }

@@ -36,18 +36,13 @@ class MismatchDetectorTest {
 	private final Set<String> decided = new HashSet<>();
 
 	private final MismatchDetector detector = new MismatchDetector(new PeerTable(WORLD_SIZE, this.clock::get),
-			this.clock::get, new Coordinator.Downlink() {
-				@Override
-				public void send(int rank, Notice notice) {
-					QueryCall query = (QueryCall) notice;
-					MismatchDetectorTest.this.asked.add(rank + " " + query.group() + " " + query.sequence());
-				}
+			this.clock::get, new NoticeRecorder(this::asked), this.decided::contains,
+			(rank, mismatch) -> this.mismatches.add(mismatch));
 
-				@Override
-				public void broadcast(Notice notice) {
-					throw new AssertionError(notice);
-				}
-			}, this.decided::contains, (rank, mismatch) -> this.mismatches.add(mismatch));
+	private void asked(int rank, Notice notice) {
+		QueryCall query = (QueryCall) notice;
+		this.asked.add(rank + " " + query.group() + " " + query.sequence());
+	}
 
 	private static CallReport report(String group, long sequence, Collective collective, long millis) {
 		return new CallReport(group, new CallSignature(sequence, collective, 5, 0, DataType.INT32, ReduceOp.SUM, 0),
