@@ -109,8 +109,7 @@ public final class Engine implements AutoCloseable {
 		Membership membership = null;
 		try {
 			GroupRegistry registry = new GroupRegistry(events);
-			FailureLatch latch = new FailureLatch();
-			registry.add(GroupIdentity.world(assignment.rank(), assignment.worldSize(), 0), latch);
+			FailureLatch latch = registry.add(GroupIdentity.world(assignment.rank(), assignment.worldSize(), 0));
 			membership = Rendezvous.join(assignment, rendezvous(settings, listener.port()), registry,
 					Deadline.after(settings.timeouts().rendezvous()));
 			listener.start(assignment.rank(), membership.sessionKey(), settings.tls());

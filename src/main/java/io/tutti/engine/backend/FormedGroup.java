@@ -13,24 +13,17 @@ import org.jspecify.annotations.Nullable;
  *
  * @param groups the factory of the group
  * @param memory memory shared with ranks of this host; owned by the backend of the group
- * @param carriesMessages whether this is an application's group; setup groups have no
- * messages
  */
-record FormedGroup(Groups groups, @Nullable HostMemory memory, boolean carriesMessages) implements GroupFactory {
+record FormedGroup(Groups groups, @Nullable HostMemory memory) implements GroupFactory {
 
 	@Override
-	public @Nullable PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch) {
-		return this.carriesMessages ? this.groups.messages(identity, latch, this.memory) : null;
+	public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch) {
+		return this.groups.messages(identity, latch, this.memory);
 	}
 
 	@Override
 	public DefaultProcessGroup group(GroupIdentity identity) {
 		return this.groups.group(identity);
-	}
-
-	@Override
-	public void closed(DefaultProcessGroup group) {
-		this.groups.closed(group);
 	}
 
 }

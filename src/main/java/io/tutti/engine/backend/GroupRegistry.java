@@ -114,7 +114,8 @@ final class GroupRegistry implements ControlListener {
 	}
 
 	/** Registers a group before it can run, so that it misses no verdict. */
-	void add(GroupIdentity identity, FailureLatch latch) {
+	FailureLatch add(GroupIdentity identity) {
+		FailureLatch latch = new FailureLatch();
 		Entry entry = new Entry(identity, latch);
 		this.entries.put(identity.name(), entry);
 		for (Failure loss : this.losses) {
@@ -132,6 +133,7 @@ final class GroupRegistry implements ControlListener {
 			.filter(this.gone::contains)
 			.forEach((rank) -> latch.departed().add(rank, DepartedRanks.NONE_COMPLETED));
 		breakInVain(entry);
+		return latch;
 	}
 
 	/** A map that evicts the oldest entry when it is full. */
@@ -170,7 +172,7 @@ final class GroupRegistry implements ControlListener {
 	 * Removes a group that this rank has left. The group of all ranks stays registered
 	 * for later events.
 	 */
-	void remove(DefaultProcessGroup group) {
+	private void remove(DefaultProcessGroup group) {
 		if (!group.name().equals(Failure.WORLD)) {
 			long lastEntered = group.lastEntered();
 			this.left.put(group.name(), new LeftGroup(lastEntered, group.called(lastEntered)));
@@ -189,13 +191,15 @@ final class GroupRegistry implements ControlListener {
 			.forEach(DefaultProcessGroup::close);
 	}
 
-	/** Registers the group object once it is ready to run. */
-	void ready(DefaultProcessGroup group) {
+	/** Registers the group object once it is ready to run, until it is closed. */
+	DefaultProcessGroup ready(DefaultProcessGroup group) {
 		Entry entry = this.entries.get(group.name());
 		if (entry != null) {
 			group.recorder().recordSites(this.recordingSites);
 			entry.group = group;
 		}
+		group.onClose(() -> remove(group));
+		return group;
 	}
 
 	/**
@@ -237,8 +241,8 @@ final class GroupRegistry implements ControlListener {
 		if (origin != null && (entry.group == null || origin.group == null)) {
 			breakInVain(origin);
 			Failure broken = origin.latch.failure();
-			if (broken != null && entry.latch.trip(broken)) {
-				wake(entry);
+			if (broken != null) {
+				entry.latch.trip(broken);
 			}
 		}
 	}
@@ -271,10 +275,6 @@ final class GroupRegistry implements ControlListener {
 			return;
 		}
 		entry.latch.departed().add(departure.rank(), departure.lastCompleted());
-		wake(entry);
-	}
-
-	private static void wake(Entry entry) {
 		DefaultProcessGroup group = entry.group;
 		if (group != null) {
 			group.wake();
@@ -286,7 +286,6 @@ final class GroupRegistry implements ControlListener {
 		Failure cause = entry.latch.failure();
 		if (cause != null && entry.told.compareAndSet(false, true)) {
 			this.listener.broken(cause);
-			wake(entry);
 		}
 	}
 

@@ -103,7 +103,7 @@ final class Groups implements GroupFactory {
 			Carried carried = someShareAHost(identity) ? sharing(identity, latch)
 					: new Carried(overTcp(identity, latch), null);
 			return ready(identity, layered(identity, latch, carried.backend()), latch,
-					new FormedGroup(this, carried.memory(), true));
+					new FormedGroup(this, carried.memory()));
 		}
 		catch (IOException ex) {
 			throw new GroupSetupException(identity, "it could not be set up", ex);
@@ -126,14 +126,7 @@ final class Groups implements GroupFactory {
 
 	@Override
 	public DefaultProcessGroup group(GroupIdentity identity) {
-		FailureLatch latch = new FailureLatch();
-		this.registry.add(identity, latch);
-		return form(identity, latch);
-	}
-
-	@Override
-	public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch) {
-		return messages(identity, latch, null);
+		return form(identity, this.registry.add(identity));
 	}
 
 	/**
@@ -161,25 +154,17 @@ final class Groups implements GroupFactory {
 				: overTcp;
 	}
 
-	@Override
-	public void closed(DefaultProcessGroup group) {
-		this.registry.remove(group);
-	}
-
 	private DefaultProcessGroup ready(GroupIdentity identity, GroupBackend backend, FailureLatch latch,
-			FormedGroup formed) {
-		DefaultProcessGroup group = new DefaultProcessGroup(identity, backend, latch, this.membership.control(),
-				this.settings.timeouts(), formed);
-		this.registry.ready(group);
-		return group;
+			GroupFactory formed) {
+		return this.registry.ready(new DefaultProcessGroup(identity, backend, latch, this.membership.control(),
+				this.settings.timeouts(), formed));
 	}
 
 	/** Forms a setup group of the same ranks over TCP. */
 	private DefaultProcessGroup beside(GroupIdentity identity, String suffix) throws IOException {
 		GroupIdentity side = identity.other(identity.name() + suffix, identity.rank(), identity.members());
-		FailureLatch latch = new FailureLatch();
-		this.registry.add(side, latch);
-		return ready(side, overTcp(side, latch), latch, new FormedGroup(this, null, false));
+		FailureLatch latch = this.registry.add(side);
+		return ready(side, overTcp(side, latch), latch, NONE);
 	}
 
 	private GroupBackend overTcp(GroupIdentity identity, FailureLatch latch) throws IOException {

@@ -63,8 +63,7 @@ final class MpiBackend implements Backend {
 		LibMpiBootstrap bootstrap = LibMpiBootstrap.agree(mpi, settings.bindAddress(), deadline);
 		EngineSettings agreed = (settings.token() != null) ? settings : settings.withToken(bootstrap.secret());
 		GroupRegistry registry = new GroupRegistry(events);
-		FailureLatch latch = new FailureLatch();
-		registry.add(GroupIdentity.world(assignment.rank(), assignment.worldSize(), 0), latch);
+		FailureLatch latch = registry.add(GroupIdentity.world(assignment.rank(), assignment.worldSize(), 0));
 		Membership membership = Rendezvous.join(bootstrap.assignment(assignment), Engine.rendezvous(agreed, 0),
 				registry, deadline);
 		try {

@@ -28,28 +28,20 @@ record SimulatedGroups(SimulatedNetwork network, ControlPlane control, GroupRegi
 	/** Forms a group whose latch is registered. */
 	DefaultProcessGroup form(GroupIdentity identity, FailureLatch latch) {
 		SimulatedTransport transport = new SimulatedTransport(identity, latch, this.network);
-		DefaultProcessGroup group = new DefaultProcessGroup(identity, new TransportGroupBackend(transport.name(),
-				identity, transport, ReductionKernels.get(), this.overrides), latch, this.control, this.timeouts, this);
-		this.registry.ready(group);
-		return group;
+		return this.registry
+			.ready(new DefaultProcessGroup(identity, new TransportGroupBackend(transport.name(), identity, transport,
+					ReductionKernels.get(), this.overrides), latch, this.control, this.timeouts, this));
 	}
 
 	@Override
 	public DefaultProcessGroup group(GroupIdentity identity) {
-		FailureLatch latch = new FailureLatch();
-		this.registry.add(identity, latch);
-		return form(identity, latch);
+		return form(identity, this.registry.add(identity));
 	}
 
 	@Override
 	public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch) {
 		return new PointToPointEngine(identity, latch, new SimulatedConnections(identity, this.network),
 				new MessageSettings(false, this.timeouts.drain(), this.unexpected));
-	}
-
-	@Override
-	public void closed(DefaultProcessGroup group) {
-		this.registry.remove(group);
 	}
 
 }

@@ -41,10 +41,9 @@ public final class SimulatedWorld implements AutoCloseable {
 		this.network = new SimulatedNetwork(worldSize);
 		this.control = new SimulatedControl(worldSize);
 		for (int rank = 0; rank < worldSize; rank++) {
-			FailureLatch latch = new FailureLatch();
 			GroupRegistry registry = new GroupRegistry(CollectiveListener.NONE);
 			GroupIdentity identity = GroupIdentity.world(rank, worldSize, 0);
-			registry.add(identity, latch);
+			FailureLatch latch = registry.add(identity);
 			ControlPlane plane = this.control.join(rank, registry);
 			DefaultProcessGroup group = new SimulatedGroups(this.network, plane, registry, timeouts, overrides,
 					new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT))

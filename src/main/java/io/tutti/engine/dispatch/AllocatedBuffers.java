@@ -1,12 +1,9 @@
 package io.tutti.engine.dispatch;
 
-import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 
 import io.tutti.engine.spi.Agreement;
 import io.tutti.engine.spi.ArgumentMismatchException;
@@ -14,9 +11,7 @@ import io.tutti.engine.spi.CallOrigin;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.GroupIdentity;
-import io.tutti.engine.spi.GroupSetupException;
 import io.tutti.engine.spi.GroupStateException;
-import io.tutti.engine.spi.MetadataExchange;
 import io.tutti.engine.spi.RefusedCall;
 import org.jspecify.annotations.Nullable;
 
@@ -53,21 +48,20 @@ final class AllocatedBuffers implements AutoCloseable {
 					RefusedCall.place(this.identity, "allocate") + "bytes must be at least 0, got " + bytes);
 		}
 		Deadline deadline = Deadline.after(group.timeout());
-		MetadataExchange exchange = new GroupExchange(group, Agreement.ALLOCATE);
-		requireSame(exchange, bytes, deadline, "every rank must allocate the same number of bytes");
+		requireSame(group.agree(Agreement.ALLOCATE, bytes), "every rank must allocate the same number of bytes");
 		release();
 		Arena arena = Arena.ofShared();
 		try {
-			MemorySegment buffer = this.backend.allocate(bytes, arena, exchange, deadline);
+			MemorySegment buffer = this.backend.allocate(bytes, arena, new GroupExchange(group, Agreement.ALLOCATE),
+					deadline);
 			add(new Allocation(buffer, arena));
 			return buffer;
 		}
-		catch (OutOfMemoryError ex) {
-			arena.close();
-			throw outOfMemory(bytes, ex);
-		}
 		catch (RuntimeException | Error ex) {
 			arena.close();
+			if (ex instanceof OutOfMemoryError error) {
+				throw outOfMemory(bytes, error);
+			}
 			throw ex;
 		}
 	}
@@ -105,7 +99,7 @@ final class AllocatedBuffers implements AutoCloseable {
 			throw new NullPointerException(RefusedCall.place(this.identity, "free") + "buffer must not be null");
 		}
 		int index = indexOf(buffer);
-		requireSame(new GroupExchange(group, Agreement.FREE), index, Deadline.after(group.timeout()),
+		requireSame(group.agree(Agreement.FREE, index),
 				"every rank must free the buffer of the same allocation (-1: not an allocated buffer)");
 		Allocation freed = (index >= 0) ? this.allocations.set(index, null) : null;
 		if (freed == null) {
@@ -151,26 +145,8 @@ final class AllocatedBuffers implements AutoCloseable {
 		return -1;
 	}
 
-	private void requireSame(MetadataExchange exchange, long value, Deadline deadline, String rule) {
-		try {
-			byte[][] values = exchange.allGather(ByteBuffer.allocate(Long.BYTES).putLong(value).array(), deadline);
-			long first = ByteBuffer.wrap(values[0]).getLong();
-			for (int rank = 1; rank < values.length; rank++) {
-				long other = ByteBuffer.wrap(values[rank]).getLong();
-				if (other != first) {
-					throw new ArgumentMismatchException(CallOrigin.about(this.identity, othersOf(0, rank)),
-							rule + ": rank 0 passed " + first + ", rank " + rank + " " + other);
-				}
-			}
-		}
-		catch (IOException ex) {
-			throw new GroupSetupException(this.identity, "ranks could not compare the sizes of a buffer", ex);
-		}
-	}
-
-	/** The ranks that disagree, other than this one. */
-	private List<Integer> othersOf(int one, int other) {
-		return Stream.of(one, other).filter((rank) -> rank != this.identity.rank()).toList();
+	private void requireSame(long[] values, String rule) {
+		ArgumentMismatchException.requireSame(this.identity, (rank) -> values[rank], rule);
 	}
 
 	/**

@@ -43,13 +43,18 @@ final class BufferValidation {
 	}
 
 	/**
-	 * Checks the arguments of a call in which all parts have the same size.
+	 * Checks the arguments of a call. Takes separate parameters because a record would be
+	 * allocated per call.
+	 * @param sendCounts {@code null} if all parts have the same size
+	 * @param receiveCounts {@code null} if every rank passes the same counts
+	 * @param asynchronous whether the call runs on the worker thread, which cannot keep a
+	 * confined arena of another thread open
 	 * @return the call's {@linkplain Call#count() count}
 	 */
 	long check(Collective collective, MemorySegment send, MemorySegment receive, DataType type, @Nullable ReduceOp op,
-			int root) {
+			int root, long @Nullable [] sendCounts, long @Nullable [] receiveCounts, boolean asynchronous) {
 		try {
-			return checkEven(collective, send, receive, type, op, root);
+			return checked(collective, send, receive, type, op, root, sendCounts, receiveCounts, asynchronous);
 		}
 		catch (IllegalArgumentException | NullPointerException | UnsupportedOperationException ex) {
 			throw RefusedCall.at(this.identity, collective.label(), ex);
@@ -57,132 +62,61 @@ final class BufferValidation {
 	}
 
 	/** Checks the arguments of a call in place on each of several buffers. */
-	void checkList(Collective collective, List<MemorySegment> buffers, DataType type, @Nullable ReduceOp op, int root) {
-		check(collective, MemorySegment.NULL, MemorySegment.NULL, type, op, root);
-		int checked = -1;
+	void checkList(Collective collective, List<MemorySegment> buffers, DataType type, @Nullable ReduceOp op, int root,
+			boolean asynchronous) {
+		check(collective, MemorySegment.NULL, MemorySegment.NULL, type, op, root, null, null, asynchronous);
+		int index = -1;
 		try {
 			for (MemorySegment buffer : Objects.requireNonNull(buffers, "buffers must not be null")) {
-				checked++;
-				checkEven(collective, buffer, buffer, type, op, root);
+				index++;
+				checked(collective, buffer, buffer, type, op, root, null, null, asynchronous);
 			}
-			checked = -1;
+			index = -1;
 			if (collective != Collective.BROADCAST) {
 				SeparateBuffers.require(buffers);
 			}
 		}
 		catch (IllegalArgumentException | NullPointerException | UnsupportedOperationException ex) {
-			throw RefusedCall.at(this.identity,
-					collective.label() + ((checked < 0) ? "" : ": buffers[" + checked + "]"), ex);
+			throw RefusedCall.at(this.identity, collective.label() + ((index < 0) ? "" : ": buffers[" + index + "]"),
+					ex);
 		}
 	}
 
-	private long checkEven(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
-			@Nullable ReduceOp op, int root) {
+	private long checked(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
+			@Nullable ReduceOp op, int root, long @Nullable [] sendCounts, long @Nullable [] receiveCounts,
+			boolean asynchronous) {
 		requireOperator(collective, type, op);
 		RankOutOfRangeException.check("root", root, this.worldSize);
-		requireUsable(send, receive);
-		if (receive.isReadOnly() && !(collective == Collective.BROADCAST && this.rank == root)) {
-			throw readOnly(send, receive);
+		requireUsable(sendName(send, receive), send, asynchronous);
+		requireUsable(receiveName(send, receive), receive, asynchronous);
+		boolean isRoot = this.rank == root;
+		if (receive.isReadOnly() && !(collective == Collective.BROADCAST && isRoot)) {
+			throw new IllegalArgumentException(receiveName(send, receive) + " is read-only");
 		}
 		switch (collective) {
 			case BARRIER, BROADCAST -> {
 			}
 			case ALL_REDUCE, SCAN, EXCLUSIVE_SCAN -> requireInPlaceOrDisjoint(send, receive);
 			case REDUCE -> {
-				if (this.rank == root) {
+				if (isRoot) {
 					requireInPlaceOrDisjoint(send, receive);
 				}
 			}
-			case ALL_GATHER -> requireParts("receive", receive, "send", send);
-			case REDUCE_SCATTER -> requireParts("send", send, "receive", receive);
-			case GATHER -> {
-				if (this.rank == root) {
-					requireParts("receive", receive, "send", send);
-				}
-			}
-			case SCATTER -> {
-				if (this.rank == root) {
-					requireParts("send", send, "receive", receive);
-				}
-			}
-			case ALL_TO_ALL -> requireExchangeSizes(send, receive, type);
+			case ALL_GATHER -> requireParts("receive", receive, "send", send, type, sendCounts, true);
+			case GATHER -> requireParts("receive", receive, "send", send, type, sendCounts, isRoot);
+			case REDUCE_SCATTER -> requireParts("send", send, "receive", receive, type, sendCounts, true);
+			case SCATTER -> requireParts("send", send, "receive", receive, type, sendCounts, isRoot);
+			case ALL_TO_ALL -> requireExchange(send, receive, type, sendCounts, receiveCounts);
 		}
-		this.backend.requireUsable(collective, send, receive, op, false);
-		return requireCountable("count", countOf(collective, send, receive, type));
+		this.backend.requireUsable(collective, send, receive, op, sendCounts != null);
+		return (sendCounts != null) ? (receiveCounts != null) ? 0 : sum(sendCounts, sendCounts.length)
+				: requireCountable("", "count", countOf(collective, send, receive, type));
 	}
 
-	/**
-	 * Checks the arguments of a call in which the sizes of the parts differ.
-	 * @param receiveCounts {@code null} if every rank passes the same counts
-	 * @return the call's {@linkplain Call#count() count}
-	 */
-	long checkUneven(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
-			@Nullable ReduceOp op, int root, long @Nullable [] sendCounts, long @Nullable [] receiveCounts) {
-		try {
-			return checkParts(collective, send, receive, type, op, root, sendCounts, receiveCounts);
-		}
-		catch (IllegalArgumentException | NullPointerException | UnsupportedOperationException ex) {
-			throw RefusedCall.at(this.identity, collective.label(), ex);
-		}
-	}
-
-	private long checkParts(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
-			@Nullable ReduceOp op, int root, long @Nullable [] sendCounts, long @Nullable [] receiveCounts) {
-		requireOperator(collective, type, op);
-		RankOutOfRangeException.check("root", root, this.worldSize);
-		requireUsable(send, receive);
-		if (receive.isReadOnly()) {
-			throw readOnly(send, receive);
-		}
-		boolean exchange = collective == Collective.ALL_TO_ALL;
-		long[] counts = Objects.requireNonNull(sendCounts,
-				exchange ? "sendCounts must not be null" : "counts must not be null");
-		long total = requireCountable("sum of the counts", total(exchange ? "sendCounts" : "counts", counts));
-		long own = counts[this.rank];
-		switch (collective) {
-			case ALL_GATHER -> {
-				requireCount("send", send, own, type);
-				requireCount("receive", receive, total, type);
-				requirePart(receive, send, offset(counts, type));
-			}
-			case REDUCE_SCATTER -> {
-				requireCount("send", send, total, type);
-				requireCount("receive", receive, own, type);
-				requirePart(send, receive, offset(counts, type));
-			}
-			case GATHER -> {
-				requireCount("send", send, own, type);
-				if (this.rank == root) {
-					requireCount("receive", receive, total, type);
-					requirePart(receive, send, offset(counts, type));
-				}
-			}
-			case SCATTER -> {
-				requireCount("receive", receive, own, type);
-				if (this.rank == root) {
-					requireCount("send", send, total, type);
-					requirePart(send, receive, offset(counts, type));
-				}
-			}
-			case ALL_TO_ALL -> {
-				long[] comes = Objects.requireNonNull(receiveCounts, "receiveCounts must not be null");
-				requireCount("send", send, total, type);
-				long received = requireCountable("sum of the receiveCounts", total("receiveCounts", comes));
-				requireCount("receive", receive, received, type);
-				requireSame(own, comes[this.rank]);
-				requireDisjoint(send, receive);
-			}
-			case BARRIER, ALL_REDUCE, REDUCE, BROADCAST, SCAN, EXCLUSIVE_SCAN ->
-				throw new IllegalArgumentException("it has no counts by rank");
-		}
-		this.backend.requireUsable(collective, send, receive, op, true);
-		return exchange ? 0 : total;
-	}
-
-	private long requireCountable(String name, long count) {
+	private long requireCountable(String prefix, String name, long count) {
 		long largest = this.backend.largestCount();
 		if (count > largest) {
-			throw new IllegalArgumentException(name + " must be in 0.." + largest + " elements on the backend "
+			throw new IllegalArgumentException(prefix + name + " must be in 0.." + largest + " elements on the backend "
 					+ this.backend.name() + ", got " + count);
 		}
 		return count;
@@ -218,11 +152,6 @@ final class BufferValidation {
 		}
 	}
 
-	private static void requireUsable(MemorySegment send, MemorySegment receive) {
-		requireUsable(sendName(send, receive), send);
-		requireUsable(receiveName(send, receive), receive);
-	}
-
 	/** A call in place has one buffer. */
 	private static String sendName(@Nullable MemorySegment send, @Nullable MemorySegment receive) {
 		return (send == receive) ? "buffer" : "send buffer";
@@ -232,26 +161,18 @@ final class BufferValidation {
 		return (send == receive) ? "buffer" : "receive buffer";
 	}
 
-	private static IllegalArgumentException readOnly(MemorySegment send, MemorySegment receive) {
-		return new IllegalArgumentException(receiveName(send, receive) + " is read-only");
-	}
-
 	/** Checks that the buffers were not closed while the call waited for its turn. */
 	static void requireOpen(MemorySegment send, MemorySegment receive) {
 		requireOpen(sendName(send, receive), send);
 		requireOpen(receiveName(send, receive), receive);
 	}
 
-	private static void requireOpen(String name, MemorySegment segment) {
-		requireBuffer(name, segment);
-		if (!segment.scope().isAlive()) {
-			throw new IllegalArgumentException(name + " is closed");
-		}
-	}
-
-	private static void requireBuffer(String name, @Nullable MemorySegment segment) {
+	private static void requireOpen(String name, @Nullable MemorySegment segment) {
 		if (segment == null) {
 			throw new NullPointerException(name + " must not be null");
+		}
+		if (!segment.scope().isAlive()) {
+			throw new IllegalArgumentException(name + " is closed");
 		}
 	}
 
@@ -270,36 +191,14 @@ final class BufferValidation {
 	}
 
 	/**
-	 * Checks that no buffer belongs to a confined arena: the worker thread of an
-	 * asynchronous call cannot keep an arena of another thread open.
+	 * Checks a buffer that this thread will use, or the worker thread.
 	 */
-	void requireShared(Collective collective, MemorySegment send, MemorySegment receive) {
-		try {
-			requireShared(sendName(send, receive), send);
-			requireShared(receiveName(send, receive), receive);
-		}
-		catch (IllegalArgumentException | NullPointerException ex) {
-			throw RefusedCall.at(this.identity, collective.label(), ex);
-		}
-	}
-
-	/** Checks each buffer of a list, if there is a list. */
-	void requireShared(Collective collective, @Nullable List<MemorySegment> buffers) {
-		if (buffers != null) {
-			buffers.forEach((buffer) -> requireShared(collective, buffer, buffer));
-		}
-	}
-
-	static void requireShared(String name, MemorySegment segment) {
-		requireBuffer(name, segment);
-		if (!segment.isAccessibleBy(ANY_THREAD)) {
+	static void requireUsable(String name, MemorySegment segment, boolean asynchronous) {
+		requireOpen(name, segment);
+		if (asynchronous && !segment.isAccessibleBy(ANY_THREAD)) {
 			throw new IllegalArgumentException(name + " belongs to a confined arena, which is its thread's "
 					+ "alone; an asynchronous call needs a shared, automatic or global one");
 		}
-	}
-
-	static void requireUsable(String name, MemorySegment segment) {
-		requireOpen(name, segment);
 		if (!segment.isAccessibleBy(Thread.currentThread())) {
 			throw new IllegalArgumentException(name + " belongs to another thread; use a shared or automatic arena");
 		}
@@ -325,13 +224,32 @@ final class BufferValidation {
 		}
 	}
 
-	private void requireParts(String wholeName, MemorySegment whole, String partName, MemorySegment part) {
-		long expected = product(partName, part.byteSize(), this.worldSize);
-		if (whole.byteSize() != expected) {
-			throw new IllegalArgumentException(wholeName + " buffer must be " + expected + " bytes (" + this.worldSize
-					+ " ranks × " + part.byteSize() + " of the " + partName + " buffer), got " + whole.byteSize());
+	/**
+	 * Checks a part and a buffer that holds such a part for each rank.
+	 * @param hasWhole whether this rank has the whole buffer
+	 */
+	private void requireParts(String wholeName, MemorySegment whole, String partName, MemorySegment part, DataType type,
+			long @Nullable [] counts, boolean hasWhole) {
+		long offset = this.rank * part.byteSize();
+		if (counts != null) {
+			long total = total("counts", counts);
+			requireCount(partName, part, counts[this.rank], type);
+			if (hasWhole) {
+				requireCount(wholeName, whole, total, type);
+			}
+			offset = sum(counts, this.rank) * type.bytes();
 		}
-		requirePart(whole, part, this.rank * part.byteSize());
+		else if (hasWhole) {
+			long expected = product(partName, part.byteSize(), this.worldSize);
+			if (whole.byteSize() != expected) {
+				throw new IllegalArgumentException(
+						wholeName + " buffer must be " + expected + " bytes (" + this.worldSize + " ranks × "
+								+ part.byteSize() + " of the " + partName + " buffer), got " + whole.byteSize());
+			}
+		}
+		if (hasWhole) {
+			requirePart(whole, part, offset);
+		}
 	}
 
 	/**
@@ -347,23 +265,34 @@ final class BufferValidation {
 		}
 	}
 
-	/** Offset of this rank's part, in bytes. */
-	private long offset(long[] counts, DataType type) {
-		long offset = 0;
-		for (int i = 0; i < this.rank; i++) {
-			offset += counts[i];
+	private void requireExchange(MemorySegment send, MemorySegment receive, DataType type, long @Nullable [] sendCounts,
+			long @Nullable [] receiveCounts) {
+		if (sendCounts != null && receiveCounts != null) {
+			requireCount("send", send, total("sendCounts", sendCounts), type);
+			requireCount("receive", receive, total("receiveCounts", receiveCounts), type);
+			if (sendCounts[this.rank] != receiveCounts[this.rank]) {
+				throw new IllegalArgumentException("rank " + this.rank + " sends " + sendCounts[this.rank]
+						+ " elements to itself but receives " + receiveCounts[this.rank] + " from itself");
+			}
 		}
-		return offset * type.bytes();
-	}
-
-	private void requireExchangeSizes(MemorySegment send, MemorySegment receive, DataType type) {
-		requireSameSize(send, receive);
-		long unit = (long) this.worldSize * type.bytes();
-		if (send.byteSize() % unit != 0) {
-			throw new IllegalArgumentException("buffer of " + send.byteSize() + " bytes is not whole elements of "
-					+ type + " for each of " + this.worldSize + " ranks (multiples of " + unit + " bytes)");
+		else {
+			requireSameSize(send, receive);
+			long unit = (long) this.worldSize * type.bytes();
+			if (send.byteSize() % unit != 0) {
+				throw new IllegalArgumentException("buffer of " + send.byteSize() + " bytes is not whole elements of "
+						+ type + " for each of " + this.worldSize + " ranks (multiples of " + unit + " bytes)");
+			}
 		}
 		requireDisjoint(send, receive);
+	}
+
+	/** Elements of the first ranks' parts together. */
+	private static long sum(long[] counts, int ranks) {
+		long sum = 0;
+		for (int i = 0; i < ranks; i++) {
+			sum += counts[i];
+		}
+		return sum;
 	}
 
 	/** Makes no message beforehand, which would be allocated per call. */
@@ -383,7 +312,7 @@ final class BufferValidation {
 			}
 			total += counts[i];
 		}
-		return total;
+		return requireCountable("sum of the ", name, total);
 	}
 
 	private static long product(String name, long value, int factor) {
@@ -399,13 +328,6 @@ final class BufferValidation {
 		if (buffer.byteSize() != expected) {
 			throw new IllegalArgumentException(name + " buffer must be " + expected + " bytes (" + count
 					+ " elements of " + type + " by the counts), got " + buffer.byteSize());
-		}
-	}
-
-	private void requireSame(long toItself, long fromItself) {
-		if (toItself != fromItself) {
-			throw new IllegalArgumentException("rank " + this.rank + " sends " + toItself
-					+ " elements to itself but receives " + fromItself + " from itself");
 		}
 	}
 

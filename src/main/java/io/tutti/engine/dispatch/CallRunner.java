@@ -82,30 +82,22 @@ final class CallRunner implements AutoCloseable {
 	/**
 	 * Runs a call on this thread. Takes separate parameters because a record would be
 	 * allocated per call.
+	 * @param sendCounts {@code null} if all parts have the same size
+	 * @param receiveCounts {@code null} if every rank passes the same counts
 	 */
 	void run(Collective collective, MemorySegment send, MemorySegment receive, DataType type, @Nullable ReduceOp op,
-			int root, CallOptions options) {
-		long count = this.buffers.check(collective, send, receive, type, op, root);
-		run(collective, count, send, receive, type, op, root, null, null, options);
+			int root, long @Nullable [] sendCounts, long @Nullable [] receiveCounts, CallOptions options) {
+		long count = this.buffers.check(collective, send, receive, type, op, root, sendCounts, receiveCounts, false);
+		run(collective, count, send, receive, type, op, root, sendCounts, receiveCounts, options);
 	}
 
 	/** Runs an all-gather by which the ranks agree on a change of the group. */
 	void agree(Agreement on, MemorySegment send, MemorySegment receive, CallOptions options) {
 		requireOpen(null);
-		long count = this.buffers.check(Collective.ALL_GATHER, send, receive, DataType.UINT8, null, 0);
+		long count = this.buffers.check(Collective.ALL_GATHER, send, receive, DataType.UINT8, null, 0, null, null,
+				false);
 		CallOptions labelled = options.label().isEmpty() ? options.withLabel(on.toString()) : options;
 		run(Collective.ALL_GATHER, count, send, receive, DataType.UINT8, null, on.root(), null, null, labelled);
-	}
-
-	/**
-	 * Runs a call whose parts differ in size on this thread.
-	 * @param receiveCounts {@code null} where every rank gives the same counts
-	 */
-	void runUneven(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
-			@Nullable ReduceOp op, int root, long @Nullable [] sendCounts, long @Nullable [] receiveCounts,
-			CallOptions options) {
-		long count = this.buffers.checkUneven(collective, send, receive, type, op, root, sendCounts, receiveCounts);
-		run(collective, count, send, receive, type, op, root, sendCounts, receiveCounts, options);
 	}
 
 	private void run(Collective collective, long count, MemorySegment send, MemorySegment receive, DataType type,
@@ -119,7 +111,7 @@ final class CallRunner implements AutoCloseable {
 		try {
 			describe(ticket, collective, count, type, op, root, issuedNanos, options);
 			this.call.counts(sendCounts, receiveCounts);
-			runInTurn(send, receive, issuedNanos, startedNanos);
+			runInTurn(send, receive, null, issuedNanos, startedNanos);
 		}
 		finally {
 			this.order.pass(ticket);
@@ -140,7 +132,7 @@ final class CallRunner implements AutoCloseable {
 	void runAll(Collective collective, List<MemorySegment> buffers, DataType type, @Nullable ReduceOp op, int root,
 			CallOptions options) {
 		requireAnotherThread(collective);
-		List<List<MemorySegment>> packs = packs(collective, buffers, type, op, root);
+		List<List<MemorySegment>> packs = packs(collective, buffers, type, op, root, false);
 		requireOpen(collective);
 		long issuedNanos = System.nanoTime();
 		long ticket = this.order.draw(packs.size());
@@ -154,9 +146,8 @@ final class CallRunner implements AutoCloseable {
 	}
 
 	private List<List<MemorySegment>> packs(Collective collective, List<MemorySegment> buffers, DataType type,
-			@Nullable ReduceOp op, int root) {
-		this.buffers.check(collective, MemorySegment.NULL, MemorySegment.NULL, type, op, root);
-		this.buffers.checkList(collective, buffers, type, op, root);
+			@Nullable ReduceOp op, int root, boolean asynchronous) {
+		this.buffers.checkList(collective, buffers, type, op, root, asynchronous);
 		return CallStaging.packs(buffers, !this.backend.takesDeviceMemory());
 	}
 
@@ -171,35 +162,18 @@ final class CallRunner implements AutoCloseable {
 			describe(first + i, collective, CallStaging.bytes(pack) / type.bytes(), type, op, root, issuedNanos,
 					options);
 			this.call.bufferSizes(sizes);
-			MemorySegment buffer = orGiveUp(() -> this.staging.gather(pack));
 			long startedNanos = System.nanoTime();
+			if (pack.size() != 1) {
+				runInTurn(MemorySegment.NULL, MemorySegment.NULL, pack, issuedNanos, startedNanos);
+				continue;
+			}
+			MemorySegment buffer = pack.getFirst();
 			if (asynchronous) {
-				ArenaHold.run(buffer, buffer, () -> runInTurn(buffer, buffer, issuedNanos, startedNanos));
+				ArenaHold.run(buffer, buffer, () -> runInTurn(buffer, buffer, null, issuedNanos, startedNanos));
 			}
 			else {
-				runInTurn(buffer, buffer, issuedNanos, startedNanos);
+				runInTurn(buffer, buffer, null, issuedNanos, startedNanos);
 			}
-			orGiveUp(() -> {
-				this.staging.scatter(pack);
-				return buffer;
-			});
-		}
-	}
-
-	/**
-	 * Copies the buffers of a list. If one of them has been closed, breaks the group,
-	 * since the other ranks wait for this call.
-	 */
-	private MemorySegment orGiveUp(Supplier<MemorySegment> copy) {
-		try {
-			return copy.get();
-		}
-		catch (RuntimeException ex) {
-			throw this.latch.giveUp(this.call, ex);
-		}
-		catch (Error ex) {
-			ex.addSuppressed(this.latch.giveUp(this.call, ex));
-			throw ex;
 		}
 	}
 
@@ -226,44 +200,25 @@ final class CallRunner implements AutoCloseable {
 		return System.nanoTime();
 	}
 
-	/** Runs a call on the worker thread. */
+	/** As {@link #run} on the worker thread. */
 	Work<Void> runAsync(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
-			@Nullable ReduceOp op, int root, CallOptions options) {
-		this.buffers.requireShared(collective, send, receive);
-		long count = this.buffers.check(collective, send, receive, type, op, root);
-		return runAsync(collective, count, send, receive, type, op, root, null, null, options);
-	}
-
-	/**
-	 * Runs a call whose parts differ in size on the worker thread.
-	 * @param receiveCounts {@code null} where every rank gives the same counts
-	 */
-	Work<Void> runUnevenAsync(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
 			@Nullable ReduceOp op, int root, long @Nullable [] sendCounts, long @Nullable [] receiveCounts,
 			CallOptions options) {
-		this.buffers.requireShared(collective, send, receive);
 		long[] ownSendCounts = (sendCounts != null) ? sendCounts.clone() : null;
 		long[] ownReceiveCounts = (receiveCounts != null) ? receiveCounts.clone() : null;
-		long count = this.buffers.checkUneven(collective, send, receive, type, op, root, ownSendCounts,
-				ownReceiveCounts);
-		return runAsync(collective, count, send, receive, type, op, root, ownSendCounts, ownReceiveCounts, options);
-	}
-
-	private Work<Void> runAsync(Collective collective, long count, MemorySegment send, MemorySegment receive,
-			DataType type, @Nullable ReduceOp op, int root, long @Nullable [] sendCounts,
-			long @Nullable [] receiveCounts, CallOptions options) {
+		long count = this.buffers.check(collective, send, receive, type, op, root, ownSendCounts, ownReceiveCounts,
+				true);
 		return submit(collective, 1, options, (ticket, issuedNanos) -> {
 			describe(ticket, collective, count, type, op, root, issuedNanos, options);
-			this.call.counts(sendCounts, receiveCounts);
-			ArenaHold.run(send, receive, () -> runInTurn(send, receive, issuedNanos, System.nanoTime()));
+			this.call.counts(ownSendCounts, ownReceiveCounts);
+			ArenaHold.run(send, receive, () -> runInTurn(send, receive, null, issuedNanos, System.nanoTime()));
 		});
 	}
 
 	/** As {@link #runAll} on the worker thread. */
 	Work<Void> runAllAsync(Collective collective, List<MemorySegment> buffers, DataType type, @Nullable ReduceOp op,
 			int root, CallOptions options) {
-		this.buffers.requireShared(collective, buffers);
-		List<List<MemorySegment>> packs = packs(collective, buffers, type, op, root);
+		List<List<MemorySegment>> packs = packs(collective, buffers, type, op, root, true);
 		int sizes = sizes(buffers);
 		return submit(collective, packs.size(), options, (ticket, issuedNanos) -> runPacks(ticket, collective, packs,
 				sizes, type, op, root, issuedNanos, options, true));
@@ -308,7 +263,7 @@ final class CallRunner implements AutoCloseable {
 			expire(result, taken, options.timeoutNanos() - (System.nanoTime() - issuedNanos),
 					() -> waitedForItsTurn(drawn, collective, issuedNanos, options));
 		}
-		return new EngineWork<>(result, collective + " #" + drawn, this::abort, () -> false);
+		return new EngineWork<>(result, collective + " #" + drawn, this.latch::abort, () -> false);
 	}
 
 	private static void complete(CompletableFuture<Void> result, @Nullable Throwable failure) {
@@ -343,24 +298,17 @@ final class CallRunner implements AutoCloseable {
 			CallOptions options) {
 		Duration elapsed = Duration.ofNanos(System.nanoTime() - issuedNanos);
 		if (Thread.currentThread().isInterrupted()) {
-			return failed(new Failure(Failure.Kind.ABORTED, this.identity.name(), ticket, collective,
+			Failure interrupted = new Failure(Failure.Kind.ABORTED, this.identity.name(), ticket, collective,
 					List.of(this.identity.worldRank()),
-					"the calling thread was interrupted while the call waited its turn", elapsed, options.timeout()),
-					new InterruptedException());
+					"the calling thread was interrupted while the call waited its turn", elapsed, options.timeout());
+			return this.latch.agree(this.identity.exception(interrupted, new InterruptedException()));
 		}
 		long running = this.order.serving();
 		CallSignature found = this.recorder.find(running);
 		Failure failure = new Failure(Failure.Kind.TIMEOUT, this.identity.name(), running,
 				(found != null) ? found.collective() : null, List.of(),
 				collective + " #" + ticket + " waited behind it until its own deadline", elapsed, options.timeout());
-		return failed(failure, null);
-	}
-
-	/** Breaks the group and returns the exception to throw. */
-	private CollectiveException failed(Failure failure, @Nullable Throwable reason) {
-		CollectiveException cause = this.latch.agree(this.identity.exception(failure, reason));
-		this.backend.wake();
-		return cause;
+		return this.latch.agree(this.identity.exception(failure, null));
 	}
 
 	private void requireOpen(@Nullable Collective collective) {
@@ -369,17 +317,28 @@ final class CallRunner implements AutoCloseable {
 		}
 	}
 
-	private void runInTurn(MemorySegment send, MemorySegment receive, long issuedNanos, long startedNanos) {
+	/**
+	 * Runs the described call.
+	 * @param pack buffers to be copied side by side, in place of {@code send} and
+	 * {@code receive}; {@code null} for none
+	 */
+	private void runInTurn(MemorySegment send, MemorySegment receive, @Nullable List<MemorySegment> pack,
+			long issuedNanos, long startedNanos) {
 		requireOpen(this.call.issued().collective());
 		this.latch.requireWhole(this.identity);
-		this.recorder.begin(this.call, Math.max(send.byteSize(), receive.byteSize()), issuedNanos, startedNanos);
+		long bytes = (pack != null) ? CallStaging.bytes(pack) : Math.max(send.byteSize(), receive.byteSize());
+		this.recorder.begin(this.call, bytes, issuedNanos, startedNanos);
 		this.check.begun(this.call);
 		boolean well = false;
 		try {
-			BufferValidation.requireOpen(send, receive);
-			this.staging.place(this.call, send, receive);
-			runOnBackend(send, receive);
-			this.staging.bringBack(receive);
+			if (pack != null) {
+				MemorySegment packed = this.staging.gather(pack);
+				runStaged(packed, packed);
+				this.staging.scatter(pack);
+			}
+			else {
+				runStaged(send, receive);
+			}
 			well = true;
 		}
 		catch (CollectiveException ex) {
@@ -398,6 +357,13 @@ final class CallRunner implements AutoCloseable {
 			Reference.reachabilityFence(send);
 			Reference.reachabilityFence(receive);
 		}
+	}
+
+	private void runStaged(MemorySegment send, MemorySegment receive) {
+		BufferValidation.requireOpen(send, receive);
+		this.staging.place(this.call, send, receive);
+		runOnBackend(send, receive);
+		this.staging.bringBack(receive);
 	}
 
 	/**
@@ -422,12 +388,6 @@ final class CallRunner implements AutoCloseable {
 		BufferValidation.requireStillOpen(this.call, send, receive, null);
 	}
 
-	private CollectiveException abort(String reason) {
-		CollectiveException cause = this.latch.abort(reason);
-		this.backend.wake();
-		return cause;
-	}
-
 	/**
 	 * Rejects new calls, fails running and waiting ones, and returns when no call
 	 * accesses the group's memory any more.
@@ -437,7 +397,7 @@ final class CallRunner implements AutoCloseable {
 		this.closed = true;
 		long ticket = this.order.draw(1);
 		if (!this.order.isTurn(ticket)) {
-			abort("this rank closed the group during a call");
+			this.latch.abort("this rank closed the group during a call");
 		}
 		this.order.awaitTurn(ticket);
 		this.order.pass(ticket);

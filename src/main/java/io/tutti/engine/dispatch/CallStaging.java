@@ -90,11 +90,8 @@ final class CallStaging implements AutoCloseable {
 		return bytes;
 	}
 
-	/** The buffer to call with: the only one, or native memory with a copy of all. */
+	/** Copies several buffers to native memory, side by side. */
 	MemorySegment gather(List<MemorySegment> pack) {
-		if (pack.size() == 1) {
-			return pack.getFirst();
-		}
 		long bytes = bytes(pack);
 		MemorySegment packed = this.packStage.ofSize(bytes).asSlice(0, bytes);
 		long offset = 0;
@@ -107,9 +104,6 @@ final class CallStaging implements AutoCloseable {
 
 	/** Copies the result back to the buffers that were gathered. */
 	void scatter(List<MemorySegment> pack) {
-		if (pack.size() == 1) {
-			return;
-		}
 		MemorySegment packed = this.packStage.ofSize(0);
 		long offset = 0;
 		for (MemorySegment buffer : pack) {

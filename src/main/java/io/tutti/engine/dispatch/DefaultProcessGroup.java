@@ -21,16 +21,11 @@ import io.tutti.engine.spi.PointToPoint;
 import io.tutti.engine.spi.RefusedCall;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Deque;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -55,22 +50,11 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	private final MessageArguments arguments;
 
-	private final GroupFactory factory;
-
 	private final GroupSplit split;
 
 	private final @Nullable PointToPoint messages;
 
-	/** The group itself, of which this may be a view with other options. */
-	private final DefaultProcessGroup group;
-
-	private volatile boolean closed;
-
-	/** What to release when this group closes; {@code null} once that is done. */
-	private @Nullable Deque<Runnable> bound = new ArrayDeque<>();
-
-	/** By type and key; those of a view are in its group. */
-	private final Map<List<Object>, Object> shared = new ConcurrentHashMap<>();
+	private final GroupLifetime lifetime;
 
 	/**
 	 * A formed group with collectives only: no messages and no subgroups.
@@ -93,15 +77,16 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		this.identity = identity;
 		this.backend = backend;
 		this.latch = latch;
-		this.factory = factory;
-		this.group = this;
 		this.options = CallOptions.of(timeouts.collective());
 		latch.reportTo(identity, reporter, timeouts.abort());
-		this.messages = openMessages();
+		this.messages = openMessages(factory);
 		this.runner = new CallRunner(identity, backend, latch);
 		this.buffers = new AllocatedBuffers(identity, backend);
 		this.arguments = new MessageArguments(identity, backend);
 		this.split = new GroupSplit(identity, factory);
+		this.lifetime = new GroupLifetime(List.of(this::closeMessages, this.runner::close, this.buffers::close,
+				() -> latch.leave(recorder().lastCompleted()), backend::close));
+		latch.onFailure(this::wake);
 	}
 
 	/** A view of a group with other options. */
@@ -109,14 +94,30 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		this.identity = group.identity;
 		this.backend = group.backend;
 		this.latch = group.latch;
-		this.factory = group.factory;
-		this.group = group;
 		this.options = options;
 		this.messages = group.messages;
 		this.runner = group.runner;
 		this.buffers = group.buffers;
 		this.arguments = group.arguments;
 		this.split = group.split;
+		this.lifetime = group.lifetime;
+	}
+
+	private @Nullable PointToPoint openMessages(GroupFactory factory) {
+		try {
+			return factory.pointToPoint(this.identity, this.latch);
+		}
+		catch (RuntimeException ex) {
+			this.backend.close();
+			throw ex;
+		}
+	}
+
+	private void closeMessages() {
+		PointToPoint opened = this.messages;
+		if (opened != null) {
+			opened.close();
+		}
 	}
 
 	@Override
@@ -161,7 +162,7 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	@Override
 	public GroupState state() {
-		if (this.group.closed) {
+		if (this.lifetime.isClosed()) {
 			return GroupState.CLOSED;
 		}
 		return (this.latch.failure() != null) ? GroupState.BROKEN : GroupState.READY;
@@ -194,7 +195,7 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	private DefaultProcessGroup with(String call, Supplier<CallOptions> changed) {
 		try {
-			return new DefaultProcessGroup(this.group, changed.get());
+			return new DefaultProcessGroup(this, changed.get());
 		}
 		catch (IllegalArgumentException | NullPointerException ex) {
 			throw RefusedCall.at(this.identity, call, ex);
@@ -237,12 +238,12 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	@Override
 	public void allReduce(MemorySegment buffer, DataType type, ReduceOp op) {
-		this.runner.run(Collective.ALL_REDUCE, buffer, buffer, type, op, 0, this.options);
+		run(Collective.ALL_REDUCE, buffer, buffer, type, op, 0);
 	}
 
 	@Override
 	public Work<Void> allReduceAsync(MemorySegment buffer, DataType type, ReduceOp op) {
-		return this.runner.runAsync(Collective.ALL_REDUCE, buffer, buffer, type, op, 0, this.options);
+		return runAsync(Collective.ALL_REDUCE, buffer, buffer, type, op, 0);
 	}
 
 	@Override
@@ -257,32 +258,32 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	@Override
 	public void allReduce(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op) {
-		this.runner.run(Collective.ALL_REDUCE, send, receive, type, op, 0, this.options);
+		run(Collective.ALL_REDUCE, send, receive, type, op, 0);
 	}
 
 	@Override
 	public Work<Void> allReduceAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op) {
-		return this.runner.runAsync(Collective.ALL_REDUCE, send, receive, type, op, 0, this.options);
+		return runAsync(Collective.ALL_REDUCE, send, receive, type, op, 0);
 	}
 
 	@Override
 	public void reduce(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op, int root) {
-		this.runner.run(Collective.REDUCE, send, onRoot(receive, root), type, op, root, this.options);
+		run(Collective.REDUCE, send, onRoot(receive, root), type, op, root);
 	}
 
 	@Override
 	public Work<Void> reduceAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op, int root) {
-		return this.runner.runAsync(Collective.REDUCE, send, onRoot(receive, root), type, op, root, this.options);
+		return runAsync(Collective.REDUCE, send, onRoot(receive, root), type, op, root);
 	}
 
 	@Override
 	public void broadcast(MemorySegment buffer, DataType type, int root) {
-		this.runner.run(Collective.BROADCAST, buffer, buffer, type, null, root, this.options);
+		run(Collective.BROADCAST, buffer, buffer, type, null, root);
 	}
 
 	@Override
 	public Work<Void> broadcastAsync(MemorySegment buffer, DataType type, int root) {
-		return this.runner.runAsync(Collective.BROADCAST, buffer, buffer, type, null, root, this.options);
+		return runAsync(Collective.BROADCAST, buffer, buffer, type, null, root);
 	}
 
 	@Override
@@ -295,154 +296,189 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		return this.runner.runAllAsync(Collective.BROADCAST, buffers, type, null, root, this.options);
 	}
 
-	/**
-	 * An all-gather of the engine itself, of heap memory; its label is what it is for.
-	 */
-	void agree(Agreement on, MemorySegment send, MemorySegment receive) {
-		this.runner.agree(on, send, receive, this.options);
-	}
-
 	@Override
 	public void allGather(MemorySegment send, MemorySegment receive, DataType type) {
-		this.runner.run(Collective.ALL_GATHER, send, receive, type, null, 0, this.options);
+		run(Collective.ALL_GATHER, send, receive, type, null, 0);
 	}
 
 	@Override
 	public Work<Void> allGatherAsync(MemorySegment send, MemorySegment receive, DataType type) {
-		return this.runner.runAsync(Collective.ALL_GATHER, send, receive, type, null, 0, this.options);
+		return runAsync(Collective.ALL_GATHER, send, receive, type, null, 0);
 	}
 
 	@Override
 	public void allGather(MemorySegment send, MemorySegment receive, long[] counts, DataType type) {
-		this.runner.runUneven(Collective.ALL_GATHER, send, receive, type, null, 0, counts, null, this.options);
+		runUneven(Collective.ALL_GATHER, send, receive, type, null, 0, counts);
 	}
 
 	@Override
 	public Work<Void> allGatherAsync(MemorySegment send, MemorySegment receive, long[] counts, DataType type) {
-		return this.runner.runUnevenAsync(Collective.ALL_GATHER, send, receive, type, null, 0, counts, null,
-				this.options);
+		return runUnevenAsync(Collective.ALL_GATHER, send, receive, type, null, 0, counts);
 	}
 
 	@Override
 	public void reduceScatter(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op) {
-		this.runner.run(Collective.REDUCE_SCATTER, send, receive, type, op, 0, this.options);
+		run(Collective.REDUCE_SCATTER, send, receive, type, op, 0);
 	}
 
 	@Override
 	public Work<Void> reduceScatterAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op) {
-		return this.runner.runAsync(Collective.REDUCE_SCATTER, send, receive, type, op, 0, this.options);
+		return runAsync(Collective.REDUCE_SCATTER, send, receive, type, op, 0);
 	}
 
 	@Override
 	public void reduceScatter(MemorySegment send, MemorySegment receive, long[] counts, DataType type, ReduceOp op) {
-		this.runner.runUneven(Collective.REDUCE_SCATTER, send, receive, type, op, 0, counts, null, this.options);
+		runUneven(Collective.REDUCE_SCATTER, send, receive, type, op, 0, counts);
 	}
 
 	@Override
 	public Work<Void> reduceScatterAsync(MemorySegment send, MemorySegment receive, long[] counts, DataType type,
 			ReduceOp op) {
-		return this.runner.runUnevenAsync(Collective.REDUCE_SCATTER, send, receive, type, op, 0, counts, null,
-				this.options);
+		return runUnevenAsync(Collective.REDUCE_SCATTER, send, receive, type, op, 0, counts);
 	}
 
 	@Override
 	public void gather(MemorySegment send, MemorySegment receive, DataType type, int root) {
-		this.runner.run(Collective.GATHER, send, onRoot(receive, root), type, null, root, this.options);
+		run(Collective.GATHER, send, onRoot(receive, root), type, null, root);
 	}
 
 	@Override
 	public Work<Void> gatherAsync(MemorySegment send, MemorySegment receive, DataType type, int root) {
-		return this.runner.runAsync(Collective.GATHER, send, onRoot(receive, root), type, null, root, this.options);
+		return runAsync(Collective.GATHER, send, onRoot(receive, root), type, null, root);
 	}
 
 	@Override
 	public void gather(MemorySegment send, MemorySegment receive, long[] counts, DataType type, int root) {
-		this.runner.runUneven(Collective.GATHER, send, onRoot(receive, root), type, null, root, counts, null,
-				this.options);
+		runUneven(Collective.GATHER, send, onRoot(receive, root), type, null, root, counts);
 	}
 
 	@Override
 	public Work<Void> gatherAsync(MemorySegment send, MemorySegment receive, long[] counts, DataType type, int root) {
-		return this.runner.runUnevenAsync(Collective.GATHER, send, onRoot(receive, root), type, null, root, counts,
-				null, this.options);
+		return runUnevenAsync(Collective.GATHER, send, onRoot(receive, root), type, null, root, counts);
 	}
 
 	@Override
 	public void scatter(MemorySegment send, MemorySegment receive, DataType type, int root) {
-		this.runner.run(Collective.SCATTER, onRoot(send, root), receive, type, null, root, this.options);
+		run(Collective.SCATTER, onRoot(send, root), receive, type, null, root);
 	}
 
 	@Override
 	public Work<Void> scatterAsync(MemorySegment send, MemorySegment receive, DataType type, int root) {
-		return this.runner.runAsync(Collective.SCATTER, onRoot(send, root), receive, type, null, root, this.options);
+		return runAsync(Collective.SCATTER, onRoot(send, root), receive, type, null, root);
 	}
 
 	@Override
 	public void scatter(MemorySegment send, MemorySegment receive, long[] counts, DataType type, int root) {
-		this.runner.runUneven(Collective.SCATTER, onRoot(send, root), receive, type, null, root, counts, null,
-				this.options);
+		runUneven(Collective.SCATTER, onRoot(send, root), receive, type, null, root, counts);
 	}
 
 	@Override
 	public Work<Void> scatterAsync(MemorySegment send, MemorySegment receive, long[] counts, DataType type, int root) {
-		return this.runner.runUnevenAsync(Collective.SCATTER, onRoot(send, root), receive, type, null, root, counts,
-				null, this.options);
+		return runUnevenAsync(Collective.SCATTER, onRoot(send, root), receive, type, null, root, counts);
 	}
 
 	@Override
 	public void allToAll(MemorySegment send, MemorySegment receive, DataType type) {
-		this.runner.run(Collective.ALL_TO_ALL, send, receive, type, null, 0, this.options);
+		run(Collective.ALL_TO_ALL, send, receive, type, null, 0);
 	}
 
 	@Override
 	public Work<Void> allToAllAsync(MemorySegment send, MemorySegment receive, DataType type) {
-		return this.runner.runAsync(Collective.ALL_TO_ALL, send, receive, type, null, 0, this.options);
+		return runAsync(Collective.ALL_TO_ALL, send, receive, type, null, 0);
 	}
 
 	@Override
 	public void allToAll(MemorySegment send, long[] sendCounts, MemorySegment receive, long[] receiveCounts,
 			DataType type) {
-		this.runner.runUneven(Collective.ALL_TO_ALL, send, receive, type, null, 0, sendCounts, receiveCounts,
-				this.options);
+		requireNonNull(Collective.ALL_TO_ALL.label(), "sendCounts", sendCounts);
+		requireNonNull(Collective.ALL_TO_ALL.label(), "receiveCounts", receiveCounts);
+		this.runner.run(Collective.ALL_TO_ALL, send, receive, type, null, 0, sendCounts, receiveCounts, this.options);
 	}
 
 	@Override
 	public Work<Void> allToAllAsync(MemorySegment send, long[] sendCounts, MemorySegment receive, long[] receiveCounts,
 			DataType type) {
-		return this.runner.runUnevenAsync(Collective.ALL_TO_ALL, send, receive, type, null, 0, sendCounts,
-				receiveCounts, this.options);
-	}
-
-	@Override
-	public void scan(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op) {
-		this.runner.run(Collective.SCAN, send, receive, type, op, 0, this.options);
-	}
-
-	@Override
-	public Work<Void> scanAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op) {
-		return this.runner.runAsync(Collective.SCAN, send, receive, type, op, 0, this.options);
-	}
-
-	@Override
-	public void exclusiveScan(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op) {
-		this.runner.run(Collective.EXCLUSIVE_SCAN, send, receive, type, op, 0, this.options);
-	}
-
-	@Override
-	public Work<Void> exclusiveScanAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op) {
-		return this.runner.runAsync(Collective.EXCLUSIVE_SCAN, send, receive, type, op, 0, this.options);
-	}
-
-	@Override
-	public void barrier() {
-		this.runner.run(Collective.BARRIER, MemorySegment.NULL, MemorySegment.NULL, DataType.FLOAT32, null, 0,
+		requireNonNull(Collective.ALL_TO_ALL.label(), "sendCounts", sendCounts);
+		requireNonNull(Collective.ALL_TO_ALL.label(), "receiveCounts", receiveCounts);
+		return this.runner.runAsync(Collective.ALL_TO_ALL, send, receive, type, null, 0, sendCounts, receiveCounts,
 				this.options);
 	}
 
 	@Override
+	public void scan(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op) {
+		run(Collective.SCAN, send, receive, type, op, 0);
+	}
+
+	@Override
+	public Work<Void> scanAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op) {
+		return runAsync(Collective.SCAN, send, receive, type, op, 0);
+	}
+
+	@Override
+	public void exclusiveScan(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op) {
+		run(Collective.EXCLUSIVE_SCAN, send, receive, type, op, 0);
+	}
+
+	@Override
+	public Work<Void> exclusiveScanAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op) {
+		return runAsync(Collective.EXCLUSIVE_SCAN, send, receive, type, op, 0);
+	}
+
+	@Override
+	public void barrier() {
+		run(Collective.BARRIER, MemorySegment.NULL, MemorySegment.NULL, DataType.FLOAT32, null, 0);
+	}
+
+	@Override
 	public Work<Void> barrierAsync() {
-		return this.runner.runAsync(Collective.BARRIER, MemorySegment.NULL, MemorySegment.NULL, DataType.FLOAT32, null,
-				0, this.options);
+		return runAsync(Collective.BARRIER, MemorySegment.NULL, MemorySegment.NULL, DataType.FLOAT32, null, 0);
+	}
+
+	/** The buffer on the root; other ranks ignore it, so it may be anything there. */
+	private MemorySegment onRoot(MemorySegment buffer, int root) {
+		return (rank() == root) ? buffer : MemorySegment.NULL;
+	}
+
+	private void run(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
+			@Nullable ReduceOp op, int root) {
+		this.runner.run(collective, send, receive, type, op, root, null, null, this.options);
+	}
+
+	private Work<Void> runAsync(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
+			@Nullable ReduceOp op, int root) {
+		return this.runner.runAsync(collective, send, receive, type, op, root, null, null, this.options);
+	}
+
+	private void runUneven(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
+			@Nullable ReduceOp op, int root, long[] counts) {
+		requireNonNull(collective.label(), "counts", counts);
+		this.runner.run(collective, send, receive, type, op, root, counts, null, this.options);
+	}
+
+	private Work<Void> runUnevenAsync(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
+			@Nullable ReduceOp op, int root, long[] counts) {
+		requireNonNull(collective.label(), "counts", counts);
+		return this.runner.runAsync(collective, send, receive, type, op, root, counts, null, this.options);
+	}
+
+	/**
+	 * An all-gather of the engine itself, of heap memory. Aborts the group if the calling
+	 * thread is interrupted.
+	 */
+	void agree(Agreement on, MemorySegment send, MemorySegment receive) {
+		if (Thread.currentThread().isInterrupted()) {
+			Failure failure = Failure.outside(Failure.Kind.ABORTED, name(), List.of(this.identity.worldRank()),
+					"the calling thread was interrupted");
+			throw this.latch.agree(this.identity.exception(failure, new InterruptedException()));
+		}
+		this.runner.agree(on, send, receive, this.options);
+	}
+
+	/** Gives every rank the numbers of all ranks, in rank order. */
+	long[] agree(Agreement on, long... own) {
+		long[] all = new long[own.length * worldSize()];
+		agree(on, MemorySegment.ofArray(own), MemorySegment.ofArray(all));
+		return all;
 	}
 
 	@Override
@@ -457,39 +493,45 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	@Override
 	public void send(MemorySegment buffer, DataType type, int peer, int tag) {
-		this.arguments.requireSend(buffer, type, peer, tag);
+		this.arguments.requireSend(buffer, type, peer, tag, false);
 		messages().send(buffer, type, peer, tag, timeout());
 	}
 
 	@Override
 	public Work<Void> sendAsync(MemorySegment buffer, DataType type, int peer, int tag) {
-		this.arguments.requireAsyncSend(buffer, type, peer, tag);
+		this.arguments.requireSend(buffer, type, peer, tag, true);
 		CompletableFuture<Message> sent = messages().sendAsync(buffer, type, peer, tag, timeout());
-		return new EngineWork<>(sent.thenApply((message) -> null), "send to rank " + peer + " with tag " + tag,
-				this::abortForReason, () -> messages().cancel(sent));
+		return work(sent, sent.thenApply((message) -> null), "send to rank " + peer + " with tag " + tag);
 	}
 
 	@Override
 	public long receive(MemorySegment buffer, DataType type, int peer, int tag) {
-		this.arguments.requireReceive(buffer, type, peer, tag, false);
+		this.arguments.requireReceive(buffer, type, peer, tag, false, false);
 		return messages().receive(buffer, type, peer, tag, timeout());
 	}
 
 	@Override
 	public Message receiveAny(MemorySegment buffer, DataType type, int source, int tag) {
-		this.arguments.requireReceive(buffer, type, source, tag, true);
+		this.arguments.requireReceive(buffer, type, source, tag, true, false);
 		return messages().receiveAny(buffer, type, source, tag, timeout());
 	}
 
 	@Override
 	public Work<Message> receiveAsync(MemorySegment buffer, DataType type, int source, int tag) {
-		this.arguments.requireAsyncReceive(buffer, type, source, tag);
-		return work(messages().receiveAsync(buffer, type, source, tag, timeout()),
+		this.arguments.requireReceive(buffer, type, source, tag, true, true);
+		CompletableFuture<Message> received = messages().receiveAsync(buffer, type, source, tag, timeout());
+		return work(received, received,
 				"receive from " + ((source == Message.ANY_SOURCE) ? "any rank" : "rank " + source));
 	}
 
-	private Work<Message> work(CompletableFuture<Message> end, String call) {
-		return new EngineWork<>(end, call, this::abortForReason, () -> messages().cancel(end));
+	/**
+	 * The work of a message.
+	 * @param message the operation, which may be cancelled
+	 * @param result completes as the operation does
+	 */
+	private <T extends @Nullable Object> Work<T> work(CompletableFuture<Message> message, CompletableFuture<T> result,
+			String call) {
+		return new EngineWork<>(result, call, this.latch::abort, () -> messages().cancel(message));
 	}
 
 	@Override
@@ -526,21 +568,12 @@ public final class DefaultProcessGroup implements ProcessGroup {
 	}
 
 	private Work<Message> start(Transfer transfer) {
-		return switch (transfer.direction()) {
-			case RECEIVE -> receiveAsync(transfer.buffer(), transfer.type(), transfer.peer(), transfer.tag());
-			case SEND -> work(messages().sendAsync(transfer.buffer(), transfer.type(), transfer.peer(), transfer.tag(),
-					timeout()), "send to rank " + transfer.peer() + " with tag " + transfer.tag());
-		};
-	}
-
-	private @Nullable PointToPoint openMessages() {
-		try {
-			return this.factory.pointToPoint(this.identity, this.latch);
+		if (transfer.direction() == Transfer.Direction.RECEIVE) {
+			return receiveAsync(transfer.buffer(), transfer.type(), transfer.peer(), transfer.tag());
 		}
-		catch (RuntimeException ex) {
-			this.backend.close();
-			throw ex;
-		}
+		CompletableFuture<Message> sent = messages().sendAsync(transfer.buffer(), transfer.type(), transfer.peer(),
+				transfer.tag(), timeout());
+		return work(sent, sent, "send to rank " + transfer.peer() + " with tag " + transfer.tag());
 	}
 
 	private PointToPoint messages() {
@@ -562,99 +595,25 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		return this.split.of(this, ranks);
 	}
 
-	/** The buffer on the root; other ranks ignore it, so it may be anything there. */
-	private MemorySegment onRoot(MemorySegment buffer, int root) {
-		return (rank() == root) ? buffer : MemorySegment.NULL;
-	}
-
-	/** Aborts the group if the calling thread is interrupted. */
-	void requireNotInterrupted() {
-		if (Thread.currentThread().isInterrupted()) {
-			Failure failure = Failure.outside(Failure.Kind.ABORTED, name(), List.of(this.identity.worldRank()),
-					"the calling thread was interrupted");
-			CollectiveException cause = this.latch.agree(this.identity.exception(failure, new InterruptedException()));
-			wake();
-			throw cause;
-		}
-	}
-
 	@Override
 	public void abort(String reason) {
-		abortForReason(requireNonNull("abort", "reason", reason));
-	}
-
-	private CollectiveException abortForReason(String reason) {
-		CollectiveException cause = this.latch.abort(reason);
-		wake();
-		return cause;
+		this.latch.abort(requireNonNull("abort", "reason", reason));
 	}
 
 	@Override
 	public void close() {
-		if (this.group != this) {
-			this.group.close();
-			return;
-		}
-		synchronized (this) {
-			if (this.closed) {
-				return;
-			}
-			this.closed = true;
-		}
-		try {
-			PointToPoint opened = this.messages;
-			if (opened != null) {
-				opened.close();
-			}
-		}
-		finally {
-			this.runner.close();
-			releaseMemory();
-		}
-	}
-
-	private void releaseMemory() {
-		try {
-			this.buffers.close();
-		}
-		finally {
-			this.latch.leave(recorder().lastCompleted());
-			this.backend.close();
-			this.factory.closed(this);
-			releaseBound();
-		}
+		this.lifetime.close();
 	}
 
 	@Override
 	public void onClose(Runnable action) {
-		if (this.group != this) {
-			this.group.onClose(action);
-			return;
-		}
-		Runnable release = requireNonNull("onClose", "action", action);
-		synchronized (this) {
-			if (this.bound != null) {
-				this.bound.push(release);
-				return;
-			}
-		}
-		release.run();
+		this.lifetime.bind(requireNonNull("onClose", "action", action));
 	}
 
 	@Override
 	public <T> T shared(Class<T> type, Object key, Supplier<? extends T> creator, Consumer<? super T> release) {
-		if (this.group != this) {
-			return this.group.shared(type, key, creator, release);
-		}
-		requireNonNull("shared", "type", type);
-		requireNonNull("shared", "key", key);
-		requireNonNull("shared", "creator", creator);
-		requireNonNull("shared", "release", release);
-		return type.cast(this.shared.computeIfAbsent(List.of(type, key), (_) -> {
-			T created = creator.get();
-			onClose(() -> release.accept(created));
-			return created;
-		}));
+		return this.lifetime.shared(requireNonNull("shared", "type", type), requireNonNull("shared", "key", key),
+				requireNonNull("shared", "creator", creator), requireNonNull("shared", "release", release));
 	}
 
 	private <T> T requireNonNull(String call, String name, @Nullable T argument) {
@@ -662,30 +621,6 @@ public final class DefaultProcessGroup implements ProcessGroup {
 			throw new NullPointerException(RefusedCall.place(this.identity, call) + name + " must not be null");
 		}
 		return argument;
-	}
-
-	/** An action that fails does not keep the others from running. */
-	private void releaseBound() {
-		Deque<Runnable> actions;
-		synchronized (this) {
-			actions = Objects.requireNonNull(this.bound);
-			this.bound = null;
-		}
-		RuntimeException failure = null;
-		for (Runnable action : actions) {
-			try {
-				action.run();
-			}
-			catch (RuntimeException ex) {
-				if (failure != null) {
-					ex.addSuppressed(failure);
-				}
-				failure = ex;
-			}
-		}
-		if (failure != null) {
-			throw failure;
-		}
 	}
 
 	/** As in {@code group world of 4 ranks, rank 1, ready, over shm}. */

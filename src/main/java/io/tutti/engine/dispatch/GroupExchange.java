@@ -35,7 +35,6 @@ public final class GroupExchange implements MetadataExchange {
 	 */
 	@Override
 	public byte[][] allGather(byte[] mine, Deadline deadline) throws IOException {
-		this.group.requireNotInterrupted();
 		if (mine.length > MAX_BYTES) {
 			throw new IllegalArgumentException("a rank gives at most " + MAX_BYTES + " bytes, got " + mine.length);
 		}

@@ -12,19 +12,6 @@ public interface GroupFactory {
 
 	/** For a group without messages and subgroups. */
 	GroupFactory NONE = new GroupFactory() {
-		@Override
-		public @Nullable PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch) {
-			return null;
-		}
-
-		@Override
-		public DefaultProcessGroup group(GroupIdentity identity) {
-			throw new UnsupportedOperationException("groups such as " + identity.name() + " cannot be made here");
-		}
-
-		@Override
-		public void closed(DefaultProcessGroup group) {
-		}
 	};
 
 	/**
@@ -32,12 +19,13 @@ public interface GroupFactory {
 	 * background from then on.
 	 * @return {@code null} for a group without messages
 	 */
-	@Nullable PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch);
+	default @Nullable PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch) {
+		return null;
+	}
 
 	/** Forms a further group. Its other ranks form it under the same name. */
-	DefaultProcessGroup group(GroupIdentity identity);
-
-	/** This rank has left a group. */
-	void closed(DefaultProcessGroup group);
+	default DefaultProcessGroup group(GroupIdentity identity) {
+		throw new UnsupportedOperationException("groups such as " + identity.name() + " cannot be made here");
+	}
 
 }

@@ -1,13 +1,11 @@
 package io.tutti.engine.dispatch;
 
-import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
-import java.util.stream.Stream;
+import java.util.stream.IntStream;
 import java.util.zip.CRC32;
 
 import io.tutti.Failure;
@@ -79,24 +77,18 @@ final class GroupSplit {
 
 	private void requireRanks(List<Integer> ranks) {
 		try {
-			requireDistinctMembers(ranks);
+			Objects.requireNonNull(ranks, "ranks must not be null");
+			ranks.forEach((rank) -> Objects.requireNonNull(rank, "a rank must not be null"));
+			if (ranks.isEmpty() || new HashSet<>(ranks).size() < ranks.size()) {
+				throw new IllegalArgumentException("ranks must be at least one, each once, got " + ranks);
+			}
+			int worldSize = this.identity.worldSize();
+			if (ranks.stream().anyMatch((rank) -> rank < 0 || rank >= worldSize)) {
+				throw new IllegalArgumentException("ranks must be in 0.." + (worldSize - 1) + ", got " + ranks);
+			}
 		}
 		catch (IllegalArgumentException | NullPointerException ex) {
 			throw RefusedCall.at(this.identity, "subgroup", ex);
-		}
-	}
-
-	private void requireDistinctMembers(List<Integer> ranks) {
-		Objects.requireNonNull(ranks, "ranks must not be null");
-		ranks.forEach((rank) -> Objects.requireNonNull(rank, "a rank must not be null"));
-		if (ranks.isEmpty() || new HashSet<>(ranks).size() < ranks.size()) {
-			throw new IllegalArgumentException("ranks must be at least one, each once, got " + ranks);
-		}
-		for (int rank : ranks) {
-			if (rank < 0 || rank >= this.identity.worldSize()) {
-				throw new IllegalArgumentException(
-						"ranks must be in 0.." + (this.identity.worldSize() - 1) + ", got " + ranks);
-			}
 		}
 	}
 
@@ -107,11 +99,10 @@ final class GroupSplit {
 			throw new GroupStateException(CallOrigin.in(this.identity), "groups are nested too deep: the name " + name
 					+ " is longer than " + MAX_NAME_CHARACTERS + " characters", null);
 		}
-		int[] all = new int[WORDS * this.identity.worldSize()];
-		parent.agree((digest == 0) ? Agreement.SPLIT : Agreement.SUBGROUP,
-				MemorySegment.ofArray(new int[] { color, key, digest }), MemorySegment.ofArray(all));
+		long[] all = parent.agree((digest == 0) ? Agreement.SPLIT : Agreement.SUBGROUP, color, key, digest);
 		this.splits++;
-		requireAlike(all, digest);
+		ArgumentMismatchException.requireSame(this.identity, (rank) -> all[WORDS * rank + 2],
+				"every rank must ask for the same sub-group, by the digest of its ranks (0: a split)");
 		List<Integer> members = (color == NONE) ? List.of() : members(all, color);
 		DefaultProcessGroup group = members.isEmpty() ? null : form(parent, name, members);
 		try {
@@ -139,10 +130,9 @@ final class GroupSplit {
 	}
 
 	/** Informs the ranks that have formed the subgroup, which then close it. */
-	private void refuse(DefaultProcessGroup parent, Throwable cause) {
+	private static void refuse(DefaultProcessGroup parent, Throwable cause) {
 		try {
-			parent.agree(Agreement.FORM, MemorySegment.ofArray(new int[] { REFUSED }),
-					MemorySegment.ofArray(new int[this.identity.worldSize()]));
+			parent.agree(Agreement.FORM, REFUSED);
 		}
 		catch (RuntimeException ex) {
 			cause.addSuppressed(ex);
@@ -150,8 +140,7 @@ final class GroupSplit {
 	}
 
 	private void confirm(DefaultProcessGroup parent, String name, List<Integer> members) {
-		int[] answers = new int[this.identity.worldSize()];
-		parent.agree(Agreement.FORM, MemorySegment.ofArray(new int[] { FORMED }), MemorySegment.ofArray(answers));
+		long[] answers = parent.agree(Agreement.FORM, FORMED);
 		for (int rank : members) {
 			if (answers[rank] == REFUSED) {
 				throw this.identity
@@ -161,28 +150,12 @@ final class GroupSplit {
 		}
 	}
 
-	/** Every rank compares the same words, so either all ranks throw or none does. */
-	private void requireAlike(int[] all, int digest) {
-		for (int rank = 0; rank < this.identity.worldSize(); rank++) {
-			if (all[WORDS * rank + 2] != all[2]) {
-				List<Integer> others = Stream.of(0, rank).filter((one) -> one != this.identity.rank()).toList();
-				throw new ArgumentMismatchException(CallOrigin.about(this.identity, others),
-						"every rank must ask for the same sub-group: ranks 0 and " + rank + " disagree, by digests "
-								+ Integer.toHexString(all[2]) + " and " + Integer.toHexString(all[WORDS * rank + 2])
-								+ " (here " + Integer.toHexString(digest) + ")");
-			}
-		}
-	}
-
-	private static List<Integer> members(int[] all, int color) {
-		List<Integer> members = new ArrayList<>();
-		for (int rank = 0; rank < all.length / WORDS; rank++) {
-			if (all[WORDS * rank] == color) {
-				members.add(rank);
-			}
-		}
-		members.sort(Comparator.<Integer>comparingInt((rank) -> all[WORDS * rank + 1]).thenComparing(rank -> rank));
-		return members;
+	private static List<Integer> members(long[] all, int color) {
+		return IntStream.range(0, all.length / WORDS)
+			.filter((rank) -> all[WORDS * rank] == color)
+			.boxed()
+			.sorted(Comparator.comparingLong((rank) -> all[WORDS * rank + 1]))
+			.toList();
 	}
 
 }

@@ -27,39 +27,36 @@ final class MessageArguments {
 		this.backend = backend;
 	}
 
-	void requireSend(MemorySegment buffer, DataType type, int peer, int tag) {
+	/**
+	 * @param asynchronous whether another thread may access the buffer
+	 */
+	void requireSend(MemorySegment buffer, DataType type, int peer, int tag, boolean asynchronous) {
 		try {
-			requireSource("buffer", buffer, type, peer, tag);
+			requireSource("buffer", buffer, type, peer, tag, asynchronous);
 		}
 		catch (IllegalArgumentException | NullPointerException | UnsupportedOperationException ex) {
 			throw RefusedCall.at(this.identity, "send", ex);
 		}
 	}
 
-	/** As {@link #requireSend}, of memory that any thread may access. */
-	void requireAsyncSend(MemorySegment buffer, DataType type, int peer, int tag) {
-		requireShared("send", buffer);
-		requireSend(buffer, type, peer, tag);
-	}
-
-	void requireReceive(MemorySegment buffer, DataType type, int source, int tag, boolean anyAllowed) {
+	/**
+	 * @param anyAllowed whether the source and the tag may be any
+	 * @param asynchronous whether another thread may access the buffer
+	 */
+	void requireReceive(MemorySegment buffer, DataType type, int source, int tag, boolean anyAllowed,
+			boolean asynchronous) {
 		try {
-			requireDestination("buffer", buffer, type, source, tag, anyAllowed);
+			requireDestination("buffer", buffer, type, asynchronous);
+			requireMatchable(source, tag, anyAllowed);
 		}
 		catch (IllegalArgumentException | NullPointerException | UnsupportedOperationException ex) {
 			throw RefusedCall.at(this.identity, "receive", ex);
 		}
 	}
 
-	/** As {@link #requireReceive}, of memory that any thread may access. */
-	void requireAsyncReceive(MemorySegment buffer, DataType type, int source, int tag) {
-		requireShared("receive", buffer);
-		requireReceive(buffer, type, source, tag, true);
-	}
-
 	void requireProbe(int source, int tag) {
 		try {
-			requireMatchable(source, tag);
+			requireMatchable(source, tag, true);
 		}
 		catch (IllegalArgumentException ex) {
 			throw RefusedCall.at(this.identity, "probe", ex);
@@ -68,8 +65,9 @@ final class MessageArguments {
 
 	void requireSendReceive(MemorySegment send, int peer, MemorySegment receive, int source, DataType type, int tag) {
 		try {
-			requireSource("send buffer", send, type, peer, tag);
-			requireDestination("receive buffer", receive, type, source, tag, false);
+			requireSource("send buffer", send, type, peer, tag, false);
+			requireDestination("receive buffer", receive, type, false);
+			requireMatchable(source, tag, false);
 			BufferValidation.requireDisjoint(send, receive);
 		}
 		catch (IllegalArgumentException | NullPointerException | UnsupportedOperationException ex) {
@@ -97,45 +95,31 @@ final class MessageArguments {
 
 	private void requireTransfer(Transfer transfer) {
 		switch (transfer.direction()) {
-			case SEND -> requireAsyncSend(transfer.buffer(), transfer.type(), transfer.peer(), transfer.tag());
-			case RECEIVE -> requireAsyncReceive(transfer.buffer(), transfer.type(), transfer.peer(), transfer.tag());
+			case SEND -> requireSend(transfer.buffer(), transfer.type(), transfer.peer(), transfer.tag(), true);
+			case RECEIVE ->
+				requireReceive(transfer.buffer(), transfer.type(), transfer.peer(), transfer.tag(), true, true);
 		}
 	}
 
-	private void requireShared(String call, MemorySegment buffer) {
-		try {
-			BufferValidation.requireShared("buffer", buffer);
-		}
-		catch (IllegalArgumentException | NullPointerException ex) {
-			throw RefusedCall.at(this.identity, call, ex);
-		}
-	}
-
-	private void requireSource(String name, MemorySegment buffer, DataType type, int peer, int tag) {
-		requireUsable(name, buffer, type);
+	private void requireSource(String name, MemorySegment buffer, DataType type, int peer, int tag,
+			boolean asynchronous) {
+		requireUsable(name, buffer, type, asynchronous);
 		RankOutOfRangeException.check("peer", peer, this.identity.worldSize());
 		requireTag(tag);
 	}
 
-	private void requireDestination(String name, MemorySegment buffer, DataType type, int source, int tag,
-			boolean anyAllowed) {
-		requireUsable(name, buffer, type);
+	private void requireDestination(String name, MemorySegment buffer, DataType type, boolean asynchronous) {
+		requireUsable(name, buffer, type, asynchronous);
 		if (buffer.isReadOnly()) {
 			throw new IllegalArgumentException(name + " is read-only");
 		}
-		if (anyAllowed) {
-			requireMatchable(source, tag);
-			return;
-		}
-		RankOutOfRangeException.check("source", source, this.identity.worldSize());
-		requireTag(tag);
 	}
 
-	private void requireMatchable(int source, int tag) {
-		if (source != Message.ANY_SOURCE) {
+	private void requireMatchable(int source, int tag, boolean anyAllowed) {
+		if (!anyAllowed || source != Message.ANY_SOURCE) {
 			RankOutOfRangeException.check("source", source, this.identity.worldSize());
 		}
-		if (tag != Message.ANY_TAG) {
+		if (!anyAllowed || tag != Message.ANY_TAG) {
 			requireTag(tag);
 		}
 	}
@@ -146,8 +130,8 @@ final class MessageArguments {
 		}
 	}
 
-	private void requireUsable(String name, MemorySegment buffer, DataType type) {
-		BufferValidation.requireUsable(name, buffer);
+	private void requireUsable(String name, MemorySegment buffer, DataType type, boolean asynchronous) {
+		BufferValidation.requireUsable(name, buffer, asynchronous);
 		Objects.requireNonNull(type, "type must not be null");
 		this.backend.requireMessageMemory(buffer);
 		if (buffer.byteSize() % type.bytes() != 0) {

@@ -49,6 +49,9 @@ public final class FailureLatch {
 
 	private volatile @Nullable Reports reports;
 
+	private volatile Runnable wake = () -> {
+	};
+
 	/**
 	 * Connects the latch to rank 0, once, before the group runs: the latch is registered
 	 * for verdicts before the control plane exists.
@@ -57,6 +60,14 @@ public final class FailureLatch {
 	 */
 	public void reportTo(GroupIdentity identity, FailureReporter reporter, Duration limit) {
 		this.reports = new Reports(identity, reporter, limit);
+	}
+
+	/**
+	 * Sets the action that wakes the group's waiting calls; it runs once, when the group
+	 * breaks, on the thread that breaks it.
+	 */
+	public void onFailure(Runnable action) {
+		this.wake = action;
 	}
 
 	private Reports reports() {
@@ -108,7 +119,11 @@ public final class FailureLatch {
 		State before = this.state
 			.getAndUpdate((current) -> (current instanceof Failed) ? current : new Failed(failure));
 		this.failed.countDown();
-		return !(before instanceof Failed);
+		if (before instanceof Failed) {
+			return false;
+		}
+		this.wake.run();
+		return true;
 	}
 
 	/**

@@ -1,5 +1,9 @@
 package io.tutti.engine.spi;
 
+import java.util.List;
+import java.util.function.IntToLongFunction;
+import java.util.stream.Stream;
+
 import io.tutti.ExitCode;
 import io.tutti.Failure;
 
@@ -21,6 +25,24 @@ public final class ArgumentMismatchException extends IllegalArgumentException
 	public ArgumentMismatchException(CallOrigin origin, String problem) {
 		super(origin.start() + problem);
 		this.origin = origin;
+	}
+
+	/**
+	 * Checks that every rank passed the same value. Every rank checks the same values, so
+	 * either all ranks throw or none does.
+	 * @param byRank a rank's value
+	 * @param rule what must be the same, with no full stop
+	 */
+	public static void requireSame(GroupIdentity identity, IntToLongFunction byRank, String rule) {
+		long first = byRank.applyAsLong(0);
+		for (int rank = 1; rank < identity.worldSize(); rank++) {
+			long other = byRank.applyAsLong(rank);
+			if (other != first) {
+				List<Integer> others = Stream.of(0, rank).filter((one) -> one != identity.rank()).toList();
+				throw new ArgumentMismatchException(CallOrigin.about(identity, others), rule + ": ranks 0 and " + rank
+						+ " disagree: rank 0 passed " + first + ", rank " + rank + " " + other);
+			}
+		}
 	}
 
 	@Override

@@ -35,24 +35,21 @@ class GroupRegistryTest {
 	void aVerdictBeforeTheGroupIsRegisteredBreaksItOnRegistration() {
 		Failure verdict = Failure.outside(Failure.Kind.ABORTED, PART.name(), List.of(2), "asked for by rank 2");
 		this.registry.failed(verdict);
-		FailureLatch latch = new FailureLatch();
-		this.registry.add(PART, latch);
+		FailureLatch latch = this.registry.add(PART);
 		assertThat(latch.failure()).isEqualTo(verdict);
 	}
 
 	@Test
 	void aVerdictOnAnotherGroupHasNoEffect() {
 		this.registry.failed(Failure.outside(Failure.Kind.ABORTED, "world/1.0", List.of(2), "asked for by rank 2"));
-		FailureLatch latch = new FailureLatch();
-		this.registry.add(PART, latch);
+		FailureLatch latch = this.registry.add(PART);
 		assertThat(latch.failure()).isNull();
 	}
 
 	@Test
 	void theTableOfGroupsThatWereLeftIsBounded() {
-		FailureLatch latch = new FailureLatch();
 		GroupIdentity identity = GroupIdentity.world(0, 1, 0);
-		this.registry.add(identity, latch);
+		FailureLatch latch = this.registry.add(identity);
 		try (ControlPlane plane = new SimulatedControl(1).join(0, this.registry);
 				ProcessGroup world = new SimulatedGroups(new SimulatedNetwork(1), plane, this.registry, TIMEOUTS,
 						AlgorithmOverrides.NONE, new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT))

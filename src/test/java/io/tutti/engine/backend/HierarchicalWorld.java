@@ -58,8 +58,7 @@ final class HierarchicalWorld implements FailureContract.MortalWorld, DepartureC
 
 		@Override
 		public DefaultProcessGroup group(GroupIdentity identity) {
-			FailureLatch latch = new FailureLatch();
-			this.registry.add(identity, latch);
+			FailureLatch latch = this.registry.add(identity);
 			GroupBackend queues = new TransportGroupBackend("tcp", identity,
 					new SimulatedTransport(identity, latch, this.network), ReductionKernels.get(),
 					AlgorithmOverrides.NONE);
@@ -67,11 +66,6 @@ final class HierarchicalWorld implements FailureContract.MortalWorld, DepartureC
 					new Parts(this.network, null, List.of(), this.plane, this.registry, this.timeouts));
 			this.registry.ready(group);
 			return group;
-		}
-
-		@Override
-		public void closed(DefaultProcessGroup group) {
-			this.registry.remove(group);
 		}
 
 	}
@@ -108,9 +102,8 @@ final class HierarchicalWorld implements FailureContract.MortalWorld, DepartureC
 	}
 
 	private Member join(GroupIdentity identity, Timeouts timeouts) throws Exception {
-		FailureLatch latch = new FailureLatch();
 		GroupRegistry registry = new GroupRegistry(CollectiveListener.NONE);
-		registry.add(identity, latch);
+		FailureLatch latch = registry.add(identity);
 		ControlPlane plane = this.control.join(identity.rank(), registry);
 		List<Integer> around = this.hosts.around(identity.rank());
 		List<Integer> across = this.hosts.across(identity.rank());

@@ -63,9 +63,8 @@ class RefusedSplitTest {
 
 	private DefaultProcessGroup join(int rank) {
 		GroupIdentity identity = GroupIdentity.world(rank, WORLD_SIZE, 0);
-		FailureLatch latch = new FailureLatch();
 		GroupRegistry registry = new GroupRegistry(CollectiveListener.NONE);
-		registry.add(identity, latch);
+		FailureLatch latch = registry.add(identity);
 		ControlPlane plane = this.control.join(rank, registry);
 		Timeouts timeouts = Timeouts.DEFAULTS.withCollective(LIMIT);
 		GroupFactory groups = new SimulatedGroups(this.network, plane, registry, timeouts, AlgorithmOverrides.NONE,
@@ -89,11 +88,6 @@ class RefusedSplitTest {
 		@Override
 		public DefaultProcessGroup group(GroupIdentity identity) {
 			throw new IllegalStateException("no descriptor is left");
-		}
-
-		@Override
-		public void closed(DefaultProcessGroup group) {
-			this.groups.closed(group);
 		}
 
 	}

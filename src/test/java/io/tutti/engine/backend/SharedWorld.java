@@ -53,15 +53,6 @@ final class SharedWorld implements FailureContract.MortalWorld, DepartureContrac
 							new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT)));
 		}
 
-		@Override
-		public DefaultProcessGroup group(GroupIdentity identity) {
-			throw new UnsupportedOperationException(identity.name());
-		}
-
-		@Override
-		public void closed(DefaultProcessGroup group) {
-		}
-
 	}
 
 	private final SharedMemorySettings allocations;
@@ -95,9 +86,8 @@ final class SharedWorld implements FailureContract.MortalWorld, DepartureContrac
 		if (memory == null) {
 			throw new IllegalStateException("this machine offers no shared memory");
 		}
-		FailureLatch latch = new FailureLatch();
 		GroupRegistry registry = new GroupRegistry(CollectiveListener.NONE);
-		registry.add(identity, latch);
+		FailureLatch latch = registry.add(identity);
 		ControlPlane plane = this.control.join(identity.rank(), registry);
 		ShmTransport transport = new ShmTransport(identity, latch, memory, this.allocations, true, this.events);
 		ReductionKernels kernels = ReductionKernels.get();
