@@ -91,12 +91,10 @@ public final class Engine implements AutoCloseable {
 		return bootstrap(assignment, settings, events, null, true);
 	}
 
-	/** Joins the other ranks and forms a group with the built-in algorithms. */
-	static Engine bootstrap(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
-		return bootstrap(assignment, settings, events, null);
-	}
-
-	/** As above with a layer over the backend of each group. */
+	/**
+	 * Joins the other ranks and forms a group with the built-in algorithms.
+	 * @param layer over the backend of each group, {@code null} for none
+	 */
 	static Engine bootstrap(RankAssignment assignment, EngineSettings settings, CollectiveListener events,
 			@Nullable BackendLayer layer) {
 		return bootstrap(assignment, settings, events, layer, false);
@@ -118,7 +116,7 @@ public final class Engine implements AutoCloseable {
 			identity = elastic ? identity.ofElasticJob() : identity;
 			Groups groups = new Groups(membership, settings, agreed(membership, settings, events), registry, listener,
 					tcp(assignment, settings), events, layer);
-			return new Engine(membership, registry, groups.form(identity, latch), groups, new TcpRuntime(listener));
+			return new Engine(membership, registry, groups.form(identity, latch), groups, listener::close);
 		}
 		catch (RuntimeException ex) {
 			throw closed(listener, membership, ex);

@@ -13,14 +13,17 @@ interface JobRuntime extends AutoCloseable {
 	 * ends the process here.
 	 * @param failure the failure that broke the group of all ranks, or {@code null}
 	 */
-	void leaving(@Nullable Failure failure);
+	default void leaving(@Nullable Failure failure) {
+	}
 
 	/**
 	 * Ends every process of the job at once with an exit code, if the runtime supports
 	 * that; in that case it does not return.
 	 * @return {@code false} if it is not supported
 	 */
-	boolean abort(int code);
+	default boolean abort(int code) {
+		return false;
+	}
 
 	/** Releases the shared resources. */
 	@Override

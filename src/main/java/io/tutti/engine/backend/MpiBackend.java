@@ -40,7 +40,7 @@ final class MpiBackend implements Backend {
 	@Override
 	public Engine join(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
 		String library = settings.mpiLibrary();
-		return (library == null) ? Engine.bootstrap(assignment, settings, events)
+		return (library == null) ? Engine.bootstrap(assignment, settings, events, null)
 				: bootstrap(MpiLibrary.load(library), assignment, settings, events);
 	}
 

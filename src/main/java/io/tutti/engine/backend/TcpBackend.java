@@ -20,7 +20,7 @@ final class TcpBackend implements Backend {
 
 	@Override
 	public Engine join(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
-		return Engine.bootstrap(assignment, settings, events);
+		return Engine.bootstrap(assignment, settings, events, null);
 	}
 
 }

@@ -1,5 +1,7 @@
 package io.tutti.engine.device;
 
+import java.util.Locale;
+
 import io.tutti.DataType;
 import org.jspecify.annotations.Nullable;
 
@@ -10,38 +12,37 @@ import org.jspecify.annotations.Nullable;
 public enum DeviceDataType {
 
 	/** IEEE 754 binary32. */
-	FLOAT32("float32", 4, DataType.FLOAT32),
+	FLOAT32(4, DataType.FLOAT32),
 	/** IEEE 754 binary64. */
-	FLOAT64("float64", 8, DataType.FLOAT64),
+	FLOAT64(8, DataType.FLOAT64),
 	/** IEEE 754 binary16. */
-	FLOAT16("float16", 2, DataType.FLOAT16),
+	FLOAT16(2, DataType.FLOAT16),
 	/** The upper half of a binary32. */
-	BFLOAT16("bfloat16", 2, DataType.BFLOAT16),
+	BFLOAT16(2, DataType.BFLOAT16),
 	/** Two's complement, 8 bits. */
-	INT8("int8", 1, DataType.INT8),
+	INT8(1, DataType.INT8),
 	/** Unsigned, 8 bits. */
-	UINT8("uint8", 1, DataType.UINT8),
+	UINT8(1, DataType.UINT8),
 	/** Two's complement, 32 bits. */
-	INT32("int32", 4, DataType.INT32),
+	INT32(4, DataType.INT32),
 	/** Two's complement, 64 bits. */
-	INT64("int64", 8, DataType.INT64),
+	INT64(8, DataType.INT64),
 	/** Unsigned, 32 bits. */
-	UINT32("uint32", 4, null),
+	UINT32(4, null),
 	/** Unsigned, 64 bits. */
-	UINT64("uint64", 8, null),
+	UINT64(8, null),
 	/** 8 bits, 4 of them exponent. */
-	FLOAT8_E4M3("float8-e4m3", 1, null),
+	FLOAT8_E4M3(1, null),
 	/** 8 bits, 5 of them exponent. */
-	FLOAT8_E5M2("float8-e5m2", 1, null);
+	FLOAT8_E5M2(1, null);
 
-	private final String label;
+	private final String label = name().toLowerCase(Locale.ROOT).replace('_', '-');
 
 	private final int bytes;
 
 	private final @Nullable DataType host;
 
-	DeviceDataType(String label, int bytes, @Nullable DataType host) {
-		this.label = label;
+	DeviceDataType(int bytes, @Nullable DataType host) {
 		this.bytes = bytes;
 		this.host = host;
 	}
@@ -74,16 +75,7 @@ public enum DeviceDataType {
 	 * @return the same type in device memory
 	 */
 	public static DeviceDataType of(DataType type) {
-		return switch (type) {
-			case FLOAT32 -> FLOAT32;
-			case FLOAT64 -> FLOAT64;
-			case FLOAT16 -> FLOAT16;
-			case BFLOAT16 -> BFLOAT16;
-			case INT8 -> INT8;
-			case UINT8 -> UINT8;
-			case INT32 -> INT32;
-			case INT64 -> INT64;
-		};
+		return valueOf(type.name());
 	}
 
 	@Override
