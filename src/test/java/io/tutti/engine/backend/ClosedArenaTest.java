@@ -5,6 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -17,6 +18,7 @@ import io.tutti.ReduceOp;
 import io.tutti.Work;
 import io.tutti.engine.backend.AsyncCallTest.Connection;
 import io.tutti.engine.backend.CollectivesContract.World;
+import io.tutti.engine.transport.CallWait;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -96,9 +98,10 @@ class ClosedArenaTest {
 		try (World world = Worlds.tcp(2)) {
 			MemorySegment other = Arena.ofAuto().allocate(BYTES, 64);
 			MemorySegment buffer = arena.allocate(BYTES, 64);
-			CompletableFuture<Void> call = CompletableFuture
-				.runAsync(() -> world.group(0).broadcast(buffer, DataType.INT8, 0));
-			while (world.group(0).lastEntered() < 0) {
+			CompletableFuture<Void> call = new CompletableFuture<>();
+			Thread caller = Thread.ofPlatform()
+				.start(() -> call.completeAsync(() -> broadcast(world.group(0), buffer), Runnable::run));
+			while (!isAsleepInACall(caller)) {
 				Thread.onSpinWait();
 			}
 			arena.close();
@@ -113,6 +116,20 @@ class ClosedArenaTest {
 				.withMessageContaining("broadcast #0")
 				.withStackTraceContaining("Caused by: java.lang.IllegalStateException: buffer was closed");
 		}
+	}
+
+	private static Void broadcast(ProcessGroup group, MemorySegment buffer) {
+		group.broadcast(buffer, DataType.INT8, 0);
+		return null;
+	}
+
+	/**
+	 * Whether a thread waits for its peer: it has copied the first bytes of its buffer.
+	 */
+	private static boolean isAsleepInACall(Thread caller) {
+		return Arrays.stream(caller.getStackTrace())
+			.anyMatch((frame) -> frame.getClassName().equals(CallWait.class.getName())
+					&& frame.getMethodName().equals("sleep"));
 	}
 
 	@ParameterizedTest
