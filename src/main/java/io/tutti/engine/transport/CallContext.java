@@ -15,8 +15,8 @@ import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What all links of a group share about the call that has the turn: its fingerprint in
- * native memory, and how its failures are told.
+ * The call that has the turn, as all links of a group see it: its fingerprint in native
+ * memory, and the exceptions for its failures.
  */
 public final class CallContext {
 
@@ -42,7 +42,7 @@ public final class CallContext {
 		this.fingerprint = arena.allocate(Fingerprint.BYTES, 64).address();
 	}
 
-	/** Takes up a call, or a part of one. */
+	/** Begins a call, or a part of one. */
 	public void begin(Call call) {
 		this.call = call;
 		this.turn++;
@@ -68,7 +68,7 @@ public final class CallContext {
 		return this.latch;
 	}
 
-	/** How many calls were taken up before this one, -1 before the first. */
+	/** Number of calls that began before this one, -1 before the first. */
 	public long turn() {
 		return this.turn;
 	}
@@ -103,8 +103,8 @@ public final class CallContext {
 	}
 
 	/**
-	 * What differs lies before: rank 0 compares the calls that both have made there, and
-	 * its verdict says more than two calls that stand at different places.
+	 * The first difference lies in an earlier call. Rank 0 compares the earlier calls of
+	 * both ranks, and its verdict names them.
 	 */
 	private CollectiveException earlierMismatch(int peer, CallSignature mine, CallSignature other) {
 		call().disputed();
@@ -142,7 +142,7 @@ public final class CallContext {
 		}
 	}
 
-	/** The call failed, by this kind, at the hands of these ranks of the group. */
+	/** Builds the exception for a failure that these ranks of the group caused. */
 	public CollectiveException failure(Failure.Kind kind, List<Integer> groupRanks, String detail,
 			@Nullable Throwable cause) {
 		List<Integer> worldRanks = groupRanks.stream().map(this.identity.members()::get).toList();

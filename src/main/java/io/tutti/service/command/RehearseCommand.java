@@ -28,14 +28,17 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.ParentCommand;
 
 /**
- * {@code rehearse}: a short training, HTTP requests and a short benchmark. During this
- * run the script records the classes that the JVM loads and links into the AOT cache that
- * later ranks use.
+ * {@code rehearse}: the arguments of each rank's command, a short training, HTTP requests
+ * and a short benchmark. During this run the script records the classes that the JVM
+ * loads and links into the AOT cache that later ranks use.
  */
 @Command(name = "rehearse", hidden = true, description = "One rank of a short run that is recorded for the AOT cache.")
 final class RehearseCommand implements Callable<Integer> {
 
 	private static final Map<String, Object> DEFAULTS = Map.of("tutti.http.port", 0, RankLogging.QUIET_OTHERS, true);
+
+	/** The commands of ranks. */
+	private static final List<String> COMMANDS = List.of("train", "serve", "bench");
 
 	/** Paths that a cluster and its operators request. */
 	private static final List<String> PATHS = List.of("/actuator/health/readiness", "/actuator/health/liveness",
@@ -55,6 +58,8 @@ final class RehearseCommand implements Callable<Integer> {
 
 	@Override
 	public Integer call() {
+		COMMANDS
+			.forEach((name) -> TuttiCommand.commandLine(this.root.application(), List.of(name), name).parseArgs(name));
 		LibtorchLoader.begin();
 		try (StopRequest stop = StopRequest.listen(System.getenv())) {
 			return new RankService(this.root.application(), List.of(), DEFAULTS, true)

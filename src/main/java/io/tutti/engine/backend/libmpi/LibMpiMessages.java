@@ -286,9 +286,13 @@ public final class LibMpiMessages implements PointToPoint {
 		return deadline.expired() ? failed(Failure.Kind.TIMEOUT, peers, operation + overdue, deadline) : null;
 	}
 
-	/** The ranks that may complete a message. */
+	/** The ranks that may complete a message: the peer, or all others for any rank. */
 	private List<Integer> sendersTo(int peer) {
-		return (peer >= 0) ? List.of(peer) : IntStream.range(0, this.identity.worldSize()).boxed().toList();
+		return (peer >= 0) ? List.of(peer)
+				: IntStream.range(0, this.identity.worldSize())
+					.filter((rank) -> rank != this.identity.rank())
+					.boxed()
+					.toList();
 	}
 
 	private boolean hasLeft(int peer) {

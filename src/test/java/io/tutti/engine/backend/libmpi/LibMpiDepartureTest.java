@@ -84,6 +84,17 @@ class LibMpiDepartureTest {
 	}
 
 	@Test
+	void aReceiveFromAnyRankFailsOnceAllOthersHaveLeft() {
+		MpiMessage fromAny = receive(Message.ANY_SOURCE);
+		this.latch.departed().add(1, DepartedRanks.NONE_COMPLETED);
+		this.latch.departed().add(2, DepartedRanks.NONE_COMPLETED);
+		Awaitility.await().until(() -> this.latch.departed().isAbsentFor(2, Duration.ofMillis(500)));
+		fromAny.inspect(null);
+		assertThat(failureOf(fromAny.future())).hasMessageContaining("receive from any rank with tag 7")
+			.hasMessageContaining(this.latch.departed().describe(1));
+	}
+
+	@Test
 	void aCloseDuringAReceiveFailsItAndIsReported() {
 		CompletableFuture<Message> receive = this.messages.receiveAsync(memory(), DataType.FLOAT32, 1, 7, LONG);
 		this.messages.close();
