@@ -47,7 +47,7 @@ abstract class DepartureContract {
 	private static final Duration LIMIT = Duration.ofSeconds(60);
 
 	/** Deadline of each call. A call that reaches it has waited for a departed rank. */
-	private static final Duration DEADLINE = Duration.ofSeconds(15);
+	private static final Duration DEADLINE = Duration.ofSeconds(50);
 
 	private static final Timeouts TIMEOUTS = new Timeouts(LIMIT, DEADLINE, LIMIT, Duration.ofSeconds(5), LIMIT);
 

@@ -55,7 +55,18 @@ import static org.assertj.core.api.Assertions.tuple;
 @Timeout(120)
 class NcclEngineTest {
 
-	private static final Duration LONG = Duration.ofSeconds(30);
+	/** Limit of this test for what takes milliseconds on an idle machine. */
+	private static final Duration LIMIT = Duration.ofSeconds(60);
+
+	/**
+	 * Time limits of the engine are out of reach: a failure that came only with a
+	 * heartbeat or at the deadline of a call would not come before {@link #LIMIT}.
+	 */
+	private static final Duration LONG = Duration.ofHours(1);
+
+	private static final EngineSettings SETTINGS = new EngineSettings("nccl", "default", null, -1, null, null, null, 0,
+			EngineSettings.DEFAULTS.congestionControl(), EngineSettings.DEFAULTS.sharedConfig(),
+			new Timeouts(LIMIT, LONG, LONG, LONG, LONG), null);
 
 	private final ScriptedGpus gpus = new ScriptedGpus(4);
 
@@ -288,7 +299,6 @@ class NcclEngineTest {
 		assertThat(results.get(2)).containsExactly(2, 4);
 	}
 
-	/** At the deadline the failure would be a timeout. */
 	@Test
 	void aMismatchOnTheDeviceIsReportedBeforeTheDeadline() throws Exception {
 		List<RankThreads.Outcome<float[]>> outcomes = outcomes(2, (group) -> {
@@ -339,7 +349,7 @@ class NcclEngineTest {
 				waiting.complete(group);
 			}
 			else {
-				Awaitility.await().until(() -> {
+				Awaitility.await().atMost(LIMIT).until(() -> {
 					CallRecord call = waiting.get().recorder().running();
 					return call != null && System.nanoTime() - call.startedNanos() > Duration.ofMillis(300).toNanos();
 				});
@@ -362,7 +372,7 @@ class NcclEngineTest {
 		List<RankThreads.Outcome<float[]>> outcomes = outcomes(2, (group) -> {
 			if (group.rank() == 0) {
 				group.broadcast(new float[1], 0);
-				Awaitility.await().atMost(LONG).until(() -> group.state() == GroupState.BROKEN);
+				Awaitility.await().atMost(LIMIT).until(() -> group.state() == GroupState.BROKEN);
 				group.barrier();
 			}
 			else {
@@ -382,7 +392,7 @@ class NcclEngineTest {
 		List<RankThreads.Outcome<float[]>> outcomes = outcomes(2, (group) -> {
 			collectives(group, LONG).allReduceInPlace(buffer(group, 1),
 					(group.rank() == 0) ? ReduceOp.SUM : ReduceOp.MAX);
-			Awaitility.await().atMost(LONG).until(() -> group.state() == GroupState.BROKEN);
+			Awaitility.await().atMost(LIMIT).until(() -> group.state() == GroupState.BROKEN);
 			group.barrier();
 			return null;
 		});
@@ -402,7 +412,7 @@ class NcclEngineTest {
 				boolean differs = call == 150 && group.rank() == 1;
 				onDevice.allReduceInPlace(buffer, differs ? ReduceOp.MIN : ReduceOp.MAX);
 			}
-			Awaitility.await().atMost(LONG).until(() -> group.state() == GroupState.BROKEN);
+			Awaitility.await().atMost(LIMIT).until(() -> group.state() == GroupState.BROKEN);
 			group.barrier();
 			return null;
 		});
@@ -443,7 +453,7 @@ class NcclEngineTest {
 			if (group.rank() == 1) {
 				over.get();
 				// The verdict reaches each rank over its own control connection.
-				Awaitility.await().until(() -> group.failure() != null);
+				Awaitility.await().atMost(LIMIT).until(() -> group.failure() != null);
 				throw CollectiveException.of(1, 4, group.failure(), null);
 			}
 			try {
@@ -499,7 +509,7 @@ class NcclEngineTest {
 	@Test
 	void oneRankWithoutNcclPreventsTheStartAndIsNamed() throws Exception {
 		int port = FreePort.next();
-		List<RankThreads.Outcome<Object>> outcomes = RankThreads.outcomes(2, LONG, (rank) -> {
+		List<RankThreads.Outcome<Object>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
 			NcclBootstrap nccl = (rank == 0) ? this.gpus.bootstrap(0) : ScriptedGpus.without("no device: none here");
 			join(rank, 2, port, nccl).close();
 			return null;
@@ -515,7 +525,7 @@ class NcclEngineTest {
 		int port = FreePort.next();
 		ScriptedGpus old = new ScriptedGpus(2);
 		old.devices().refuseDriver();
-		List<RankThreads.Outcome<Object>> outcomes = RankThreads.outcomes(2, LONG, (rank) -> {
+		List<RankThreads.Outcome<Object>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
 			join(rank, 2, port, ((rank == 0) ? this.gpus : old).bootstrap(rank)).close();
 			return null;
 		});
@@ -552,12 +562,12 @@ class NcclEngineTest {
 
 	private List<float[]> onRanks(int worldSize, Task task) throws Exception {
 		int port = FreePort.next();
-		return RankThreads.run(worldSize, LONG, (rank) -> onRank(rank, worldSize, port, task));
+		return RankThreads.run(worldSize, LIMIT, (rank) -> onRank(rank, worldSize, port, task));
 	}
 
 	private List<RankThreads.Outcome<float[]>> outcomes(int worldSize, Task task) throws Exception {
 		int port = FreePort.next();
-		return RankThreads.outcomes(worldSize, LONG, (rank) -> onRank(rank, worldSize, port, task));
+		return RankThreads.outcomes(worldSize, LIMIT, (rank) -> onRank(rank, worldSize, port, task));
 	}
 
 	private float[] onRank(int rank, int worldSize, int port, Task task) throws Exception {
@@ -569,8 +579,7 @@ class NcclEngineTest {
 
 	private static Engine join(int rank, int worldSize, int port, NcclBootstrap nccl) {
 		RankAssignment assignment = new RankAssignment(rank, worldSize, rank, worldSize, "127.0.0.1", port);
-		return Engine.bootstrap(assignment, EngineSettings.DEFAULTS.withBackend("nccl", null), CollectiveListener.NONE,
-				nccl::over);
+		return Engine.bootstrap(assignment, SETTINGS, CollectiveListener.NONE, nccl::over);
 	}
 
 }

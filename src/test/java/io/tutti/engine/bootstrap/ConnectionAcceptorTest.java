@@ -2,12 +2,15 @@ package io.tutti.engine.bootstrap;
 
 import java.net.InetSocketAddress;
 import java.nio.channels.ServerSocketChannel;
+import java.time.Duration;
 
 import io.tutti.FreePort;
 import io.tutti.engine.control.ControlMessage.Hello;
 import io.tutti.engine.tls.PeerSocket;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 @Timeout(60)
 class ConnectionAcceptorTest {
@@ -27,6 +30,20 @@ class ConnectionAcceptorTest {
 			acceptor.start("accept-" + round, null, Handshake.ofControl(null), NO_CLIENTS);
 			Thread.yield();
 			acceptor.close();
+		}
+	}
+
+	/** The time limit of a handshake is out of reach. */
+	@Test
+	void theOldestSilentClientIsDisconnectedWhenThereIsNoRoomForAnother() throws Exception {
+		ServerSocketChannel server = ServerSocketChannel.open().bind(new InetSocketAddress("127.0.0.1", 0));
+		try (ConnectionAcceptor acceptor = new ConnectionAcceptor(server, 2, Duration.ofSeconds(60))) {
+			acceptor.start("accept-silent", null, Handshake.ofControl(null), NO_CLIENTS);
+			try (RawRank first = new RawRank(acceptor.port());
+					RawRank _ = new RawRank(acceptor.port());
+					RawRank _ = new RawRank(acceptor.port())) {
+				assertThat(first.isHungUpOn()).isTrue();
+			}
 		}
 	}
 

@@ -115,27 +115,29 @@ class HostileClientsTest {
 		}
 	}
 
+	/**
+	 * {@link ConnectionAcceptorTest} shows that it is not the time limit that ends the
+	 * first.
+	 */
 	@Test
 	void theOldestPendingClientIsDisconnectedWhenThereAreTooMany() {
 		List<RawRank> silent = new ArrayList<>();
-		long start = System.nanoTime();
 		for (int i = 0; i < 600; i++) {
 			silent.add(new RawRank(this.world.port));
 		}
 		assertThat(silent.getFirst().isHungUpOn()).isTrue();
-		assertThat(Duration.ofNanos(System.nanoTime() - start))
-			.isLessThan(ConnectionAcceptor.HANDSHAKE_LIMIT.minusSeconds(1));
 		assertTheRanksMeet();
 		silent.forEach(RawRank::close);
 	}
 
 	@Test
 	void aSlowClientIsDisconnected() {
+		assertThat(ConnectionAcceptor.HANDSHAKE_LIMIT).isEqualTo(Duration.ofSeconds(10));
+		long start = System.nanoTime();
 		try (RawRank slow = new RawRank(this.world.port)) {
-			long start = System.nanoTime();
 			assertThat(slow.isHungUpOn()).isTrue();
-			assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofSeconds(9),
-					Duration.ofSeconds(14));
+			assertThat(Duration.ofNanos(System.nanoTime() - start))
+				.isGreaterThanOrEqualTo(ConnectionAcceptor.HANDSHAKE_LIMIT);
 		}
 		assertTheRanksMeet();
 	}

@@ -16,6 +16,9 @@ import io.tutti.engine.control.MessageCodec;
 /** A scripted rank that sends only the messages of a test. */
 final class RawRank implements AutoCloseable {
 
+	/** Longer than a handshake may take, also on a busy machine. */
+	private static final Duration LIMIT = Duration.ofSeconds(40);
+
 	final Socket socket;
 
 	private final DataInputStream in;
@@ -27,7 +30,7 @@ final class RawRank implements AutoCloseable {
 	RawRank(Socket socket) {
 		try {
 			this.socket = socket;
-			this.socket.setSoTimeout(15_000);
+			this.socket.setSoTimeout(Math.toIntExact(LIMIT.toMillis()));
 			this.in = new DataInputStream(this.socket.getInputStream());
 		}
 		catch (IOException ex) {
@@ -42,7 +45,7 @@ final class RawRank implements AutoCloseable {
 				return new Socket("127.0.0.1", port);
 			}
 			catch (IOException ex) {
-				if (System.nanoTime() - start > Duration.ofSeconds(10).toNanos()) {
+				if (System.nanoTime() - start > LIMIT.toNanos()) {
 					throw new UncheckedIOException(ex);
 				}
 				Thread.onSpinWait();

@@ -26,7 +26,7 @@ final class TestWorld implements AutoCloseable {
 	static final RendezvousSettings SETTINGS = new RendezvousSettings("job", null, -1, null, null, 7000,
 			Duration.ofSeconds(30), Duration.ofMillis(500));
 
-	static final Duration WAIT_LIMIT = Duration.ofSeconds(20);
+	static final Duration WAIT_LIMIT = Duration.ofSeconds(40);
 
 	final String host;
 

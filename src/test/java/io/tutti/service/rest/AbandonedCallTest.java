@@ -50,7 +50,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Import(FormedRank.class)
 class AbandonedCallTest {
 
-	private static final Duration LONG = Duration.ofSeconds(30);
+	private static final Duration LONG = Duration.ofSeconds(60);
 
 	private static final CallSignature ONE_FLOAT = new CallSignature(0, Collective.ALL_REDUCE, 1, 0, DataType.FLOAT32,
 			ReduceOp.SUM, 0);
@@ -103,8 +103,8 @@ class AbandonedCallTest {
 		RawHttp.Answer answer = http().send(barrier(label, headers));
 		assertThat(answer.status()).as(answer.body()).isEqualTo(200);
 		assertThat(answer.body()).contains("\"round\":0");
-		assertThat(zero.get(10, TimeUnit.SECONDS).round()).isZero();
-		assertThat(two.get(10, TimeUnit.SECONDS).result()).isEqualTo(BarrierOutcome.Result.PASSED);
+		assertThat(zero.get(LONG.toSeconds(), TimeUnit.SECONDS).round()).isZero();
+		assertThat(two.get(LONG.toSeconds(), TimeUnit.SECONDS).result()).isEqualTo(BarrierOutcome.Result.PASSED);
 	}
 
 	@Test
@@ -168,7 +168,7 @@ class AbandonedCallTest {
 		}
 		CompletableFuture<RawHttp.Answer> repeat = onThread(() -> send(request));
 		List<CompletableFuture<CallMatch>> others = others("retry", 0);
-		assertThat(repeat.get(20, TimeUnit.SECONDS).body()).isEqualTo("abcd");
+		assertThat(repeat.get(LONG.toSeconds(), TimeUnit.SECONDS).body()).isEqualTo("abcd");
 		assertMatched(others);
 	}
 
@@ -177,7 +177,7 @@ class AbandonedCallTest {
 		CompletableFuture<RawHttp.Answer> six = onThread(
 				() -> send(allReduce("label=apart&round=6&timeoutMs=1500", "abcd")));
 		List<CompletableFuture<CallMatch>> others = others("apart", 5);
-		RawHttp.Answer answer = six.get(20, TimeUnit.SECONDS);
+		RawHttp.Answer answer = six.get(LONG.toSeconds(), TimeUnit.SECONDS);
 		assertThat(answer.status()).isEqualTo(504);
 		assertThat(answer.body()).contains("\"missingRanks\":[0,2]", "\"round\":6");
 		assertThat(others).noneMatch(CompletableFuture::isDone);
@@ -222,9 +222,9 @@ class AbandonedCallTest {
 		CallSignature largeCall = ONE_FLOAT.withCount(256);
 		onThread(() -> RANKS.get(0).match(RoundWait.next("large", LONG), largeCall));
 		RANKS.get(2).match(RoundWait.next("large", LONG), largeCall);
-		assertThat(first.get(20, TimeUnit.SECONDS).body()).isEqualTo(large);
+		assertThat(first.get(LONG.toSeconds(), TimeUnit.SECONDS).body()).isEqualTo(large);
 		others("small", RoundWait.NEXT);
-		assertThat(third.get(20, TimeUnit.SECONDS).body()).isEqualTo("abcd");
+		assertThat(third.get(LONG.toSeconds(), TimeUnit.SECONDS).body()).isEqualTo("abcd");
 	}
 
 	private void assertConflict(String query, String body, String detail) throws Exception {
@@ -241,7 +241,7 @@ class AbandonedCallTest {
 
 	private static void assertMatched(List<CompletableFuture<CallMatch>> others) throws Exception {
 		for (CompletableFuture<CallMatch> other : others) {
-			assertThat(other.get(20, TimeUnit.SECONDS).matched()).isTrue();
+			assertThat(other.get(LONG.toSeconds(), TimeUnit.SECONDS).matched()).isTrue();
 		}
 	}
 
