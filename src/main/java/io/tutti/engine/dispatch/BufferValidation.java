@@ -257,11 +257,13 @@ final class BufferValidation {
 	 * backend supports that. Heap memory is staged, so it may always be.
 	 */
 	private void requirePart(MemorySegment whole, MemorySegment part, long offset) {
-		boolean inPlace = part.address() - whole.address() == offset
-				&& (whole.isNative() ? part.isNative() && this.backend.takesPartsInPlace(whole.address())
-						: whole.heapBase().equals(part.heapBase()));
-		if (!inPlace) {
-			requireDisjoint(whole, part);
+		if (!overlap(whole, part)) {
+			return;
+		}
+		boolean supported = !whole.isNative() || this.backend.takesPartsInPlace(whole.address());
+		if (!supported || part.address() - whole.address() != offset) {
+			throw new IllegalArgumentException("send and receive buffers must not overlap"
+					+ (supported ? ", unless the part is this rank's of the whole, from byte " + offset : ""));
 		}
 	}
 
@@ -332,12 +334,16 @@ final class BufferValidation {
 	}
 
 	static void requireDisjoint(MemorySegment one, MemorySegment other) {
+		if (overlap(one, other)) {
+			throw new IllegalArgumentException("send and receive buffers must not overlap");
+		}
+	}
+
+	private static boolean overlap(MemorySegment one, MemorySegment other) {
 		boolean overlap = (one.isNative() && other.isNative())
 				? one.address() < other.address() + other.byteSize() && other.address() < one.address() + one.byteSize()
 				: one.asOverlappingSlice(other).isPresent();
-		if (overlap && one.byteSize() > 0 && other.byteSize() > 0) {
-			throw new IllegalArgumentException("send and receive buffers must not overlap");
-		}
+		return overlap && one.byteSize() > 0 && other.byteSize() > 0;
 	}
 
 }

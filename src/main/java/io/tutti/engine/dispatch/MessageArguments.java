@@ -116,10 +116,14 @@ final class MessageArguments {
 	}
 
 	private void requireMatchable(int source, int tag, boolean anyAllowed) {
-		if (!anyAllowed || source != Message.ANY_SOURCE) {
+		if (!anyAllowed && (source == Message.ANY_SOURCE || tag == Message.ANY_TAG)) {
+			throw new IllegalArgumentException(
+					"source and tag must be given; receiveAny, receiveAsync and probe take ANY_SOURCE and ANY_TAG");
+		}
+		if (source != Message.ANY_SOURCE) {
 			RankOutOfRangeException.check("source", source, this.identity.worldSize());
 		}
-		if (!anyAllowed || tag != Message.ANY_TAG) {
+		if (tag != Message.ANY_TAG) {
 			requireTag(tag);
 		}
 	}

@@ -84,7 +84,7 @@ public final class InPlaceLayouts {
 		MemorySegment part = inPlace ? slice(whole, before, own) : unset(own);
 		values(this.rank).fill(part, before);
 		if (byCounts) {
-			this.group.allGather(part, whole, counts, TYPE);
+			this.group.allGather(part.asReadOnly(), whole, counts, TYPE);
 		}
 		else {
 			this.group.allGather(part, whole, TYPE);
@@ -113,7 +113,7 @@ public final class InPlaceLayouts {
 		MemorySegment part = isRoot ? slice(whole, before, own) : unset(own);
 		values(this.rank).fill(part, before);
 		if (byCounts) {
-			this.group.gather(part, whole, counts, TYPE, root);
+			this.group.gather(part.asReadOnly(), whole, counts, TYPE, root);
 		}
 		else {
 			this.group.gather(part, whole, TYPE, root);

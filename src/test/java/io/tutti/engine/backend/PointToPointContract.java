@@ -346,7 +346,11 @@ abstract class PointToPointContract {
 			assertThatThrownBy(() -> group.send(buffer, DataType.INT8, Message.ANY_SOURCE, 0))
 				.isInstanceOf(IllegalArgumentException.class);
 			assertThatThrownBy(() -> group.receive(buffer, DataType.INT8, 1, Message.ANY_TAG))
-				.isInstanceOf(IllegalArgumentException.class);
+				.isInstanceOf(IllegalArgumentException.class)
+				.hasMessageContaining("receiveAny");
+			assertThatThrownBy(() -> group.receive(buffer, DataType.INT8, Message.ANY_SOURCE, 0))
+				.isInstanceOf(IllegalArgumentException.class)
+				.hasMessageContaining("receiveAny");
 			assertThatThrownBy(() -> group.receiveAny(buffer, DataType.INT8, -1, 0))
 				.isInstanceOf(IllegalArgumentException.class);
 			assertThatThrownBy(() -> group.receive(buffer.asReadOnly(), DataType.INT8, 1, 0))
