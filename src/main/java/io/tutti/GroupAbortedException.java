@@ -17,11 +17,17 @@ public final class GroupAbortedException extends CollectiveException {
 
 	/**
 	 * {@link ExitCode#ABORTED}, or {@link ExitCode#INTERNAL} on a rank whose backend
-	 * failed with an exception that has no exit code.
+	 * failed with an exception that has no exit code. That this rank saw a consequence of
+	 * the abort first, such as a closed connection, makes no difference.
 	 */
 	@Override
 	public int exitCode() {
-		return (getCause() instanceof RuntimeException cause) ? ExitCode.of(cause) : super.exitCode();
+		return switch (getCause()) {
+			case GroupAbortedException own -> own.exitCode();
+			case CollectiveException _ -> super.exitCode();
+			case RuntimeException cause -> ExitCode.of(cause);
+			case null, default -> super.exitCode();
+		};
 	}
 
 }

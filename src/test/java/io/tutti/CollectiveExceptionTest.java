@@ -30,6 +30,18 @@ class CollectiveExceptionTest {
 	}
 
 	@Test
+	void anAbortHasOneExitCodeAlsoOnARankThatSawAConsequenceFirst() {
+		Failure aborted = Failure.outside(Failure.Kind.ABORTED, "world", List.of(1), "no input");
+		Failure lost = Failure.outside(Failure.Kind.PEER_LOST, "world", List.of(1), "its connection closed");
+		CollectiveException consequence = CollectiveException.of(2, 3, lost, new IOException("closed"));
+		assertThat(ExitCode.of(CollectiveException.of(2, 3, aborted, consequence))).isEqualTo(ExitCode.ABORTED);
+		assertThat(ExitCode.of(CollectiveException.of(2, 3, aborted, null))).isEqualTo(ExitCode.ABORTED);
+		CollectiveException defect = CollectiveException.of(2, 3, aborted, new NullPointerException());
+		assertThat(ExitCode.of(defect)).isEqualTo(ExitCode.INTERNAL);
+		assertThat(ExitCode.of(CollectiveException.of(2, 3, aborted, defect))).isEqualTo(ExitCode.INTERNAL);
+	}
+
+	@Test
 	void aMessageThatDoesNotFitCarriesRankAndGroup() throws Exception {
 		MessageMismatchException failure = copyOf(new MessageMismatchException(3, 9, DataType.INT32, 40,
 				new MessageMismatchException.Receive(1, 4, "world", 3, DataType.INT32, 8)));
