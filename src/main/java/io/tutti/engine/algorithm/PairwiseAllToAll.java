@@ -1,5 +1,6 @@
 package io.tutti.engine.algorithm;
 
+import java.util.Arrays;
 import java.util.List;
 
 import io.tutti.CollectiveException;
@@ -11,9 +12,9 @@ import io.tutti.engine.transport.Link;
 
 /**
  * Pairwise all-to-all. A rank sends to the ranks 1, 2, … ahead and receives from the
- * ranks 1, 2, … behind; the two directions progress independently. Each rank sends
- * {@code N - 1} messages and {@code N - 1} parts, the minimum. Where counts differ, each
- * message starts with its size, so that the receiver can detect a mismatch.
+ * ranks 1, 2, … behind, a few at once; the two directions progress independently. Each
+ * rank sends {@code N - 1} messages and {@code N - 1} parts, the minimum. Where counts
+ * differ, each message starts with its size, so that the receiver can detect a mismatch.
  * <p>
  * R. Thakur, R. Rabenseifner, W. Gropp: Optimization of collective communication
  * operations in MPICH, International Journal of High Performance Computing Applications
@@ -22,6 +23,15 @@ import io.tutti.engine.transport.Link;
 final class PairwiseAllToAll implements Algorithm {
 
 	private static final int SIZE_BYTES = Long.BYTES;
+
+	/**
+	 * Steps in progress at once in each direction: while one peer has no room or no data,
+	 * a rank goes on with the next.
+	 */
+	private static final int WINDOW = 4;
+
+	/** Bytes of a step that is complete. */
+	private static final long DONE = -1;
 
 	private final AlgorithmContext context;
 
@@ -35,11 +45,12 @@ final class PairwiseAllToAll implements Algorithm {
 
 	private int sendStep;
 
-	private long sent;
-
 	private int receiveStep;
 
-	private long received;
+	/** Bytes of each step in progress, under its number modulo {@link #WINDOW}. */
+	private final long[] sent = new long[WINDOW];
+
+	private final long[] received = new long[WINDOW];
 
 	PairwiseAllToAll(AlgorithmContext context) {
 		this.context = context;
@@ -52,9 +63,9 @@ final class PairwiseAllToAll implements Algorithm {
 	public void run(Call call) {
 		setChunks(call);
 		this.sendStep = 1;
-		this.sent = 0;
 		this.receiveStep = 1;
-		this.received = 0;
+		Arrays.fill(this.sent, 0);
+		Arrays.fill(this.received, 0);
 		int rank = this.context.rank();
 		NativeMemory.copy(call.sendAddress() + this.outgoing.start(rank),
 				call.receiveAddress() + this.incoming.start(rank), this.incoming.length(rank));
@@ -80,67 +91,72 @@ final class PairwiseAllToAll implements Algorithm {
 
 	private boolean send(Call call) {
 		boolean moved = false;
-		while (this.sendStep < this.worldSize) {
-			int peer = this.context.ahead(this.sendStep);
-			Link to = this.context.link(peer);
-			to.flush();
-			long before = this.sent;
-			sendHeader(to, peer);
-			long end = this.headerBytes + this.outgoing.length(peer);
-			if (this.sent >= this.headerBytes && this.sent < end) {
-				long offset = this.sent - this.headerBytes;
-				this.sent += to.send(call.sendAddress() + this.outgoing.start(peer) + offset, end - this.sent);
+		int end = Math.min(this.worldSize, this.sendStep + WINDOW);
+		for (int step = this.sendStep; step < end; step++) {
+			int slot = step % WINDOW;
+			if (this.sent[slot] != DONE) {
+				moved |= send(call, this.context.ahead(step), slot);
 			}
-			moved |= this.sent > before;
-			if (this.sent < end || !to.sendFingerprint()) {
-				return moved;
-			}
-			this.sendStep++;
-			this.sent = 0;
+		}
+		while (this.sendStep < this.worldSize && this.sent[this.sendStep % WINDOW] == DONE) {
+			this.sent[this.sendStep++ % WINDOW] = 0;
 		}
 		return moved;
 	}
 
-	private void sendHeader(Link to, int peer) {
-		if (this.sent < this.headerBytes) {
+	private boolean send(Call call, int peer, int slot) {
+		Link to = this.context.link(peer);
+		to.flush();
+		long before = this.sent[slot];
+		long sent = before;
+		if (sent < this.headerBytes) {
 			long header = this.context.scratch().address();
 			NativeMemory.putLong(header, this.outgoing.length(peer));
-			this.sent += to.send(header + this.sent, this.headerBytes - this.sent);
+			sent += to.send(header + sent, this.headerBytes - sent);
 		}
+		long end = this.headerBytes + this.outgoing.length(peer);
+		if (sent >= this.headerBytes && sent < end) {
+			long offset = sent - this.headerBytes;
+			sent += to.send(call.sendAddress() + this.outgoing.start(peer) + offset, end - sent);
+		}
+		this.sent[slot] = (sent == end && to.sendFingerprint()) ? DONE : sent;
+		return sent > before;
 	}
 
 	private boolean receive(Call call) {
 		boolean moved = false;
-		while (this.receiveStep < this.worldSize) {
-			int peer = this.context.behind(this.receiveStep);
-			Link from = this.context.link(peer);
-			long before = this.received;
-			receiveHeader(call, from, peer);
-			long end = this.headerBytes + this.incoming.length(peer);
-			if (this.received >= this.headerBytes && this.received < end) {
-				long offset = this.received - this.headerBytes;
-				this.received += from.receive(call.receiveAddress() + this.incoming.start(peer) + offset,
-						end - this.received);
+		int end = Math.min(this.worldSize, this.receiveStep + WINDOW);
+		for (int step = this.receiveStep; step < end; step++) {
+			int slot = step % WINDOW;
+			if (this.received[slot] != DONE) {
+				moved |= receive(call, this.context.behind(step), slot);
 			}
-			moved |= this.received > before;
-			if (this.received < end || !from.fingerprintReceived()) {
-				return moved;
-			}
-			this.receiveStep++;
-			this.received = 0;
+		}
+		while (this.receiveStep < this.worldSize && this.received[this.receiveStep % WINDOW] == DONE) {
+			this.received[this.receiveStep++ % WINDOW] = 0;
 		}
 		return moved;
 	}
 
-	private void receiveHeader(Call call, Link from, int peer) {
-		if (this.received < this.headerBytes && from.readable(SIZE_BYTES) == SIZE_BYTES) {
+	private boolean receive(Call call, int peer, int slot) {
+		Link from = this.context.link(peer);
+		long before = this.received[slot];
+		long received = before;
+		if (received < this.headerBytes && from.readable(SIZE_BYTES) == SIZE_BYTES) {
 			long announcedBytes = NativeMemory.getLong(from.readAddress());
 			from.consume(SIZE_BYTES);
 			if (announcedBytes != this.incoming.length(peer)) {
 				throw mismatch(call, peer, announcedBytes / call.type().bytes());
 			}
-			this.received = SIZE_BYTES;
+			received = SIZE_BYTES;
 		}
+		long end = this.headerBytes + this.incoming.length(peer);
+		if (received >= this.headerBytes && received < end) {
+			long offset = received - this.headerBytes;
+			received += from.receive(call.receiveAddress() + this.incoming.start(peer) + offset, end - received);
+		}
+		this.received[slot] = (received == end && from.fingerprintReceived()) ? DONE : received;
+		return received > before;
 	}
 
 	private CollectiveException mismatch(Call call, int peer, long announcedCount) {

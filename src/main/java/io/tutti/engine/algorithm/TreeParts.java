@@ -81,11 +81,13 @@ final class TreeParts implements Algorithm {
 
 	/**
 	 * Moves the bytes that each child's link accepts or has; the child with the largest
-	 * subtree comes first.
+	 * subtree comes first. A scatter sends to the next child only if the links before are
+	 * blocked: the bytes in transit stay in the cache, and the other ranks leave the
+	 * cores of an oversubscribed host to the sender and the receiver.
 	 */
 	private boolean exchangeSubtrees() {
 		boolean moved = false;
-		for (int i = this.tree.children() - 1; i >= 0; i--) {
+		for (int i = this.tree.children() - 1; i >= 0 && (this.gathering || !moved); i--) {
 			long left = left(i);
 			if (left > 0) {
 				long start = physical(offset(this.tree.start(i)) + this.tree.progress(i));

@@ -18,8 +18,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class TcpStream implements ByteStream {
 
-	/** Limit of one system call: a larger one only delays the other direction. */
-	private static final long CALL_BYTES = 512 * 1024;
+	/** Limit of one read: a larger one only delays the other direction. */
+	private static final long READ_BYTES = 512 * 1024;
+
+	/**
+	 * Limit of one write. During a write the kernel queues the acknowledgements of the
+	 * receiver, so that smaller writes are slower.
+	 */
+	private static final long WRITE_BYTES = 1024 * 1024;
 
 	/** How long a closed connection discards input so that queued output arrives. */
 	private static final Duration LINGER = Duration.ofSeconds(2);
@@ -54,7 +60,7 @@ final class TcpStream implements ByteStream {
 
 	@Override
 	public long write(long address, long bytes) throws IOException {
-		long written = this.channel.write(this.windows.at(address, Math.min(bytes, CALL_BYTES)));
+		long written = this.channel.write(this.windows.at(address, Math.min(bytes, WRITE_BYTES)));
 		this.blockedWriting = written == 0 && bytes > 0;
 		return written;
 	}
@@ -65,7 +71,7 @@ final class TcpStream implements ByteStream {
 			return 0;
 		}
 		try {
-			int read = this.channel.read(this.windows.at(address, Math.min(bytes, CALL_BYTES)));
+			int read = this.channel.read(this.windows.at(address, Math.min(bytes, READ_BYTES)));
 			if (read < 0) {
 				throw new EOFException("closed by the peer");
 			}
