@@ -37,8 +37,8 @@ import org.jspecify.annotations.Nullable;
  * buffers: closing their arena on another thread during the call frees memory that the
  * call writes.
  * <p>
- * <b>Results</b> are bit-identical on every rank and from run to run. The algorithms and
- * their papers are listed in {@link io.tutti.engine.algorithm}.
+ * <b>Results</b> are bit-identical on every rank and from run to run. The documentation
+ * lists the algorithms and their papers ({@code algorithms.md}).
  * <p>
  * <b>Failures.</b> A {@link CollectiveException} means that the group is broken on every
  * rank for the same reason; every later call throws it again. The exception is a send,

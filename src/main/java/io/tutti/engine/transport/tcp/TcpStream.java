@@ -18,14 +18,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class TcpStream implements ByteStream {
 
-	/** Limit of one read: a larger one only delays the other direction. */
-	private static final long READ_BYTES = 512 * 1024;
+	/** Limit of one system call: a larger one only delays the other direction. */
+	private static final long CALL_BYTES = 512 * 1024;
 
 	/**
-	 * Limit of one write. During a write the kernel queues the acknowledgements of the
-	 * receiver, so that smaller writes are slower.
+	 * Limit of a write while nothing arrives. During a write the kernel queues the
+	 * acknowledgements of the receiver, so that smaller writes are slower.
 	 */
-	private static final long WRITE_BYTES = 1024 * 1024;
+	private static final long ONE_WAY_BYTES = 1024 * 1024;
 
 	/** How long a closed connection discards input so that queued output arrives. */
 	private static final Duration LINGER = Duration.ofSeconds(2);
@@ -40,6 +40,9 @@ final class TcpStream implements ByteStream {
 	private @Nullable SelectionKey key;
 
 	private boolean blockedWriting;
+
+	/** Whether bytes have arrived since the last write. */
+	private boolean bothWays;
 
 	private boolean ended;
 
@@ -60,7 +63,9 @@ final class TcpStream implements ByteStream {
 
 	@Override
 	public long write(long address, long bytes) throws IOException {
-		long written = this.channel.write(this.windows.at(address, Math.min(bytes, WRITE_BYTES)));
+		long limit = this.bothWays ? CALL_BYTES : ONE_WAY_BYTES;
+		this.bothWays = false;
+		long written = this.channel.write(this.windows.at(address, Math.min(bytes, limit)));
 		this.blockedWriting = written == 0 && bytes > 0;
 		return written;
 	}
@@ -71,10 +76,11 @@ final class TcpStream implements ByteStream {
 			return 0;
 		}
 		try {
-			int read = this.channel.read(this.windows.at(address, Math.min(bytes, READ_BYTES)));
+			int read = this.channel.read(this.windows.at(address, Math.min(bytes, CALL_BYTES)));
 			if (read < 0) {
 				throw new EOFException("closed by the peer");
 			}
+			this.bothWays |= read > 0;
 			return read;
 		}
 		catch (IOException ex) {
