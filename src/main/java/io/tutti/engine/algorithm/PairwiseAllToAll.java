@@ -30,9 +30,6 @@ final class PairwiseAllToAll implements Algorithm {
 	 */
 	private static final int WINDOW = 4;
 
-	/** Bytes of a step that is complete. */
-	private static final long DONE = -1;
-
 	private final AlgorithmContext context;
 
 	private final int worldSize;
@@ -43,14 +40,19 @@ final class PairwiseAllToAll implements Algorithm {
 
 	private long headerBytes;
 
-	private int sendStep;
+	private final Direction sending = new Direction() {
+		@Override
+		long transfer(Call call, int step, long bytes) {
+			return send(call, PairwiseAllToAll.this.context.ahead(step), bytes);
+		}
+	};
 
-	private int receiveStep;
-
-	/** Bytes of each step in progress, under its number modulo {@link #WINDOW}. */
-	private final long[] sent = new long[WINDOW];
-
-	private final long[] received = new long[WINDOW];
+	private final Direction receiving = new Direction() {
+		@Override
+		long transfer(Call call, int step, long bytes) {
+			return receive(call, PairwiseAllToAll.this.context.behind(step), bytes);
+		}
+	};
 
 	PairwiseAllToAll(AlgorithmContext context) {
 		this.context = context;
@@ -62,16 +64,14 @@ final class PairwiseAllToAll implements Algorithm {
 	@Override
 	public void run(Call call) {
 		setChunks(call);
-		this.sendStep = 1;
-		this.receiveStep = 1;
-		Arrays.fill(this.sent, 0);
-		Arrays.fill(this.received, 0);
+		this.sending.begin();
+		this.receiving.begin();
 		int rank = this.context.rank();
 		NativeMemory.copy(call.sendAddress() + this.outgoing.start(rank),
 				call.receiveAddress() + this.incoming.start(rank), this.incoming.length(rank));
 		while (true) {
-			boolean moved = send(call) | receive(call);
-			if (this.sendStep == this.worldSize && this.receiveStep == this.worldSize) {
+			boolean moved = this.sending.progress(call) | this.receiving.progress(call);
+			if (this.sending.done() && this.receiving.done()) {
 				return;
 			}
 			this.context.transport().endRound(moved);
@@ -89,25 +89,9 @@ final class PairwiseAllToAll implements Algorithm {
 		}
 	}
 
-	private boolean send(Call call) {
-		boolean moved = false;
-		int end = Math.min(this.worldSize, this.sendStep + WINDOW);
-		for (int step = this.sendStep; step < end; step++) {
-			int slot = step % WINDOW;
-			if (this.sent[slot] != DONE) {
-				moved |= send(call, this.context.ahead(step), slot);
-			}
-		}
-		while (this.sendStep < this.worldSize && this.sent[this.sendStep % WINDOW] == DONE) {
-			this.sent[this.sendStep++ % WINDOW] = 0;
-		}
-		return moved;
-	}
-
-	private boolean send(Call call, int peer, int slot) {
+	private long send(Call call, int peer, long before) {
 		Link to = this.context.link(peer);
 		to.flush();
-		long before = this.sent[slot];
 		long sent = before;
 		if (sent < this.headerBytes) {
 			long header = this.context.scratch().address();
@@ -119,28 +103,11 @@ final class PairwiseAllToAll implements Algorithm {
 			long offset = sent - this.headerBytes;
 			sent += to.send(call.sendAddress() + this.outgoing.start(peer) + offset, end - sent);
 		}
-		this.sent[slot] = (sent == end && to.sendFingerprint()) ? DONE : sent;
-		return sent > before;
+		return (sent == end && to.sendFingerprint()) ? Direction.DONE : sent;
 	}
 
-	private boolean receive(Call call) {
-		boolean moved = false;
-		int end = Math.min(this.worldSize, this.receiveStep + WINDOW);
-		for (int step = this.receiveStep; step < end; step++) {
-			int slot = step % WINDOW;
-			if (this.received[slot] != DONE) {
-				moved |= receive(call, this.context.behind(step), slot);
-			}
-		}
-		while (this.receiveStep < this.worldSize && this.received[this.receiveStep % WINDOW] == DONE) {
-			this.received[this.receiveStep++ % WINDOW] = 0;
-		}
-		return moved;
-	}
-
-	private boolean receive(Call call, int peer, int slot) {
+	private long receive(Call call, int peer, long before) {
 		Link from = this.context.link(peer);
-		long before = this.received[slot];
 		long received = before;
 		if (received < this.headerBytes && from.readable(SIZE_BYTES) == SIZE_BYTES) {
 			long announcedBytes = NativeMemory.getLong(from.readAddress());
@@ -155,8 +122,7 @@ final class PairwiseAllToAll implements Algorithm {
 			long offset = received - this.headerBytes;
 			received += from.receive(call.receiveAddress() + this.incoming.start(peer) + offset, end - received);
 		}
-		this.received[slot] = (received == end && from.fingerprintReceived()) ? DONE : received;
-		return received > before;
+		return (received == end && from.fingerprintReceived()) ? Direction.DONE : received;
 	}
 
 	private CollectiveException mismatch(Call call, int peer, long announcedCount) {
@@ -167,6 +133,54 @@ final class PairwiseAllToAll implements Algorithm {
 				+ call.receiveCounts()[peer];
 		return identity.exception(call.failure(Failure.Kind.MISMATCH, identity.name(),
 				List.of(Math.min(self, other), Math.max(self, other)), detail), null);
+	}
+
+	/** The steps in one direction, of which a few are in progress. */
+	private abstract class Direction {
+
+		/** In place of the bytes of a complete step. */
+		static final long DONE = -1;
+
+		/** First step that is not complete. */
+		private int first;
+
+		/** Bytes of each step in progress, under its number modulo {@link #WINDOW}. */
+		private final long[] bytes = new long[WINDOW];
+
+		void begin() {
+			this.first = 1;
+			Arrays.fill(this.bytes, 0);
+		}
+
+		boolean done() {
+			return this.first == PairwiseAllToAll.this.worldSize;
+		}
+
+		/** Moves what is possible of the steps in progress. */
+		boolean progress(Call call) {
+			boolean moved = false;
+			int end = Math.min(PairwiseAllToAll.this.worldSize, this.first + WINDOW);
+			for (int step = this.first; step < end; step++) {
+				long before = this.bytes[step % WINDOW];
+				if (before != DONE) {
+					long after = transfer(call, step, before);
+					this.bytes[step % WINDOW] = after;
+					moved |= after != before;
+				}
+			}
+			while (!done() && this.bytes[this.first % WINDOW] == DONE) {
+				this.bytes[this.first++ % WINDOW] = 0;
+			}
+			return moved;
+		}
+
+		/**
+		 * Moves what is possible of a step.
+		 * @param bytes how many of its bytes have moved
+		 * @return how many have moved now, or {@link #DONE}
+		 */
+		abstract long transfer(Call call, int step, long bytes);
+
 	}
 
 }
