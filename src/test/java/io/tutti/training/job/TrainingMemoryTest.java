@@ -27,6 +27,9 @@ class TrainingMemoryTest {
 	/** A tensor without data takes about 300 bytes of native memory. */
 	private static final long NATIVE_BYTES_PER_STEP = 150;
 
+	/** Measurements while the virtual machine compiles most. */
+	private static final int WARM_UP = 3;
+
 	/** The smallest object takes 16 bytes of the heap. */
 	private static final long HEAP_BYTES_PER_STEP = 15;
 
@@ -79,15 +82,19 @@ class TrainingMemoryTest {
 	}
 
 	/**
-	 * The median of the growths between measurements, since the virtual machine takes and
-	 * frees some megabytes a few times.
+	 * The median of the growths between any two later measurements, which is the slope by
+	 * Theil and Sen: the virtual machine takes and frees some megabytes a few times, most
+	 * of them while it still compiles.
 	 */
 	private static long growth(List<Usage> usages, ToLongFunction<Usage> value) {
-		long[] growths = IntStream.range(1, usages.size())
-			.mapToLong((index) -> value.applyAsLong(usages.get(index)) - value.applyAsLong(usages.get(index - 1)))
+		long[] slopes = IntStream.range(WARM_UP, usages.size())
+			.boxed()
+			.flatMapToLong((later) -> IntStream.range(WARM_UP, later)
+				.mapToLong((earlier) -> (value.applyAsLong(usages.get(later)) - value.applyAsLong(usages.get(earlier)))
+						/ (later - earlier)))
 			.sorted()
 			.toArray();
-		return growths[growths.length / 2] / LongTraining.INTERVAL;
+		return slopes[slopes.length / 2] / LongTraining.INTERVAL;
 	}
 
 }
