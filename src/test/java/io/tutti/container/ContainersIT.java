@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 
 import com.github.dockerjava.api.model.Network.Ipam;
 import com.github.dockerjava.api.model.RestartPolicy;
@@ -53,8 +54,6 @@ class ContainersIT {
 
 	private static final String[] SERVE = { "serve" };
 
-	private static final String[] TRAIN_ON = { "train", "--epochs", "1000000" };
-
 	@TempDir
 	private static Path tasks;
 
@@ -78,7 +77,7 @@ class ContainersIT {
 
 	@Test
 	void threeRanksAnswerAndStopAfterTheSameStepThoughOneIsPausedInACollective() throws Exception {
-		try (RankContainers job = started(job(3, TRAIN_ON))) {
+		try (RankContainers job = started(pausing())) {
 			for (RankContainer rank : job.all()) {
 				assertThat(rank.get("/api/v1/group")).contains("\"READY\"", "\"worldSize\":3");
 			}
@@ -185,11 +184,13 @@ class ContainersIT {
 	/** As in the chart with several ranks in a pod. */
 	@Test
 	void twoContainersOfTwoRanksEndWithTheCodesOfTheirRanks() throws Exception {
-		try (RankContainers job = job(4, "launch")) {
+		try (RankContainers job = job(4, "launch").withVolume(tasks, PausingTask.FOLDER)) {
 			for (int node = 0; node < 2; node++) {
-				String[] words = { "launch", "-n", "2", "--nnodes", "2", "--node-rank", "" + node, "--master-addr",
-						job.master(), "--master-port", "" + RankContainers.RENDEZVOUS_PORT, "train", "--epochs",
-						"1000000" };
+				String[] words = Stream
+					.concat(Stream.of("launch", "-n", "2", "--nnodes", "2", "--node-rank", "" + node, "--master-addr",
+							job.master(), "--master-port", "" + RankContainers.RENDEZVOUS_PORT),
+							Stream.of(PausingTask.command()))
+					.toArray(String[]::new);
 				job.start(node, Map.of(), (command) -> command.withCmd(words));
 			}
 			job.rank(0).awaitOutput("loss ", START);

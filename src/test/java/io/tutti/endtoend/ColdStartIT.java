@@ -32,7 +32,7 @@ class ColdStartIT {
 
 	private static final Duration LIMIT = Duration.ofSeconds(240);
 
-	private static final int RANKS = 4;
+	private static final int RANKS = 3;
 
 	private static final String LARGEST_LIBRARY = "libtorch_cpu.so";
 
@@ -48,7 +48,9 @@ class ColdStartIT {
 
 	@Test
 	void launchedRanksOfTheLayoutUnpackNothing() throws Exception {
-		try (TuttiProcess launch = start(jar("tutti.jar", "launch", "-n", "" + RANKS, "train", "--epochs", "1"))) {
+		List<String> command = List.of(Launcher.script(), "launch", "-n", "" + RANKS, "train", "--epochs", "1");
+		String flags = String.join(" ", TuttiProcess.shortLived()) + " -Duser.home=" + this.home;
+		try (TuttiProcess launch = start(command, Map.of("TUTTI_JAVA_OPTS", flags))) {
 			assertThat(launch.exitCode(LIMIT)).as(launch.output()).isZero();
 		}
 		assertThat(this.home).isEmptyDirectory();
@@ -56,21 +58,19 @@ class ColdStartIT {
 
 	@Test
 	void ranksOfTheJarUnpackOnceUnderAnotherLauncher() throws Exception {
-		allTogether(jar("tutti.boot-jar", "train", "--epochs", "1"));
+		allTogether(jar("train", "--epochs", "1"));
 		assertThat(foldersWithLargestLibrary()).hasSize(1);
 	}
 
 	@Test
 	void ranksOfAUsersOwnProgramUnpackOnce() throws Exception {
-		List<String> command = java();
-		command.addAll(List.of("-cp", libraryClassPath(), LibTorchProgram.class.getName()));
-		assertThat(allTogether(command)).allMatch((output) -> output.contains("a step was taken on rank"));
+		assertThat(allTogether(library())).allMatch((output) -> output.contains("a step was taken on rank"));
 		assertThat(foldersWithLargestLibrary()).hasSize(1);
 	}
 
 	@Test
 	void aProcessKilledWhileItUnpacksLeavesNothingThatTheNextWouldLoad() throws Exception {
-		List<String> command = jar("tutti.boot-jar", "train", "--epochs", "1");
+		List<String> command = library();
 		try (TuttiProcess killed = start(command)) {
 			Awaitility.await()
 				.atMost(LIMIT)
@@ -102,7 +102,7 @@ class ColdStartIT {
 		String answer = new String(probe.getInputStream().readAllBytes());
 		Assumptions.assumeTrue(probe.waitFor(20, TimeUnit.SECONDS) && probe.exitValue() == 0,
 				"no file system can be mounted for one process here: " + answer);
-		try (TuttiProcess rank = start(withHomeMounted(mountOptions, jar("tutti.boot-jar", "train")))) {
+		try (TuttiProcess rank = start(withHomeMounted(mountOptions, jar("train")))) {
 			assertThat(rank.exitCode(LIMIT)).as(rank.output()).isEqualTo(64);
 			assertThat(rank.output()).contains(this.home.resolve(".javacpp/cache").toString(), problem,
 					"-Dorg.bytedeco.javacpp.cachedir=");
@@ -158,9 +158,17 @@ class ColdStartIT {
 		return command;
 	}
 
-	private List<String> jar(String property, String... arguments) {
+	/** A user's own program. */
+	private List<String> library() {
 		List<String> command = java();
-		command.addAll(List.of("-jar", System.getProperty(property)));
+		command.addAll(List.of("-cp", libraryClassPath(), LibTorchProgram.class.getName()));
+		return command;
+	}
+
+	/** The program in one jar with its libraries. */
+	private List<String> jar(String... arguments) {
+		List<String> command = java();
+		command.addAll(List.of("-jar", System.getProperty("tutti.boot-jar")));
 		command.addAll(List.of(arguments));
 		return command;
 	}

@@ -109,7 +109,8 @@ class SeveralHostsIT {
 		assertBenchmark(Stream.of("mpirun.openmpi", "--allow-run-as-root", "--mca", "plm_rsh_agent",
 				this.hosts.remoteShell(this.folder).toString(), "--mca", "plm_rsh_no_tree_spawn", "1", "--mca",
 				"oob_tcp_if_include", network, "--mca", "btl_tcp_if_include", network, "-x", "MASTER_ADDR", "-x",
-				"TUTTI_SECURITY_TOKEN", "--bind-to", "none", "-np", String.valueOf(RANKS), "--host", hostList));
+				"TUTTI_SECURITY_TOKEN", "-x", "TUTTI_VECTORS", "-x", "TUTTI_JAVA_OPTS", "--bind-to", "none", "-np",
+				String.valueOf(RANKS), "--host", hostList));
 	}
 
 	@Test
@@ -125,13 +126,13 @@ class SeveralHostsIT {
 
 	/** The real program under a launcher that runs on host 0. */
 	private void assertBenchmark(Stream<String> launcher) throws Exception {
-		List<String> program = TuttiProcess.java();
-		program.addAll(List.of("-jar", System.getProperty("tutti.jar"), "bench", "--collective", "all-reduce",
-				"--max-bytes", "64", "--iterations", "5", "--format", "tsv"));
-		List<String> whole = Stream.concat(launcher, program.stream()).toList();
-		TuttiProcess bench = TuttiProcess.run(this.folder,
-				Map.of("MASTER_ADDR", TestHosts.address(0), "TUTTI_SECURITY_TOKEN", "a token"),
-				this.hosts.on(0, whole));
+		List<String> whole = Stream
+			.concat(launcher,
+					Stream.of(Launcher.script(), "bench", "--collective", "all-reduce", "--max-bytes", "64",
+							"--iterations", "5", "--format", "tsv"))
+			.toList();
+		TuttiProcess bench = TuttiProcess.run(this.folder, Map.of("MASTER_ADDR", TestHosts.address(0),
+				"TUTTI_SECURITY_TOKEN", "a token", "TUTTI_VECTORS", "false"), this.hosts.on(0, whole));
 		this.ranks.add(bench);
 		assertThat(bench.exitCode(LIMIT)).as(bench.output()).isZero();
 		assertThat(bench.output()).contains("tutti\t").contains("\tallreduce\t" + RANKS + "\t64\t");

@@ -3,7 +3,6 @@ package io.tutti.engine.transport.shm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -158,13 +157,19 @@ class HostHandshakeTest {
 		assertEveryRankReceivedTheNote("rank 1 maps other memory under the same name");
 	}
 
-	/** Copies the segments to another directory after each step of the exchange. */
+	/**
+	 * Copies the memory to another directory when the owner has announced it, in the
+	 * second step of the exchange. It is unlinked after the third.
+	 */
 	private MetadataExchange copyingTo(Path other, MetadataExchange exchange) {
+		AtomicInteger steps = new AtomicInteger();
 		return (mine, deadline) -> {
 			byte[][] all = exchange.allGather(mine, deadline);
-			try (Stream<Path> files = Files.list(this.directory)) {
-				for (Path file : files.filter(Files::isRegularFile).toList()) {
-					Files.copy(file, other.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
+			if (steps.incrementAndGet() == 2) {
+				try (Stream<Path> files = Files.list(this.directory)) {
+					for (Path file : files.filter(Files::isRegularFile).toList()) {
+						Files.copy(file, other.resolve(file.getFileName()));
+					}
 				}
 			}
 			return all;
