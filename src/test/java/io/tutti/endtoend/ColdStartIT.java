@@ -32,7 +32,7 @@ class ColdStartIT {
 
 	private static final Duration LIMIT = Duration.ofSeconds(240);
 
-	private static final int RANKS = 3;
+	private static final int RANKS = 2;
 
 	private static final String LARGEST_LIBRARY = "libtorch_cpu.so";
 

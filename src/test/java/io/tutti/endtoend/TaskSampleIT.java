@@ -4,14 +4,14 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-import io.tutti.service.TuttiApplication;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * commands train the task of a jar in processes of their own.
  */
 @Timeout(240)
-class TaskSampleTest {
+class TaskSampleIT {
 
 	private static final Path PAGE = Path.of("src/docs/tasks.md");
 
@@ -32,6 +32,8 @@ class TaskSampleTest {
 
 	private static final Pattern COMMAND = Pattern.compile("^ {4}\\./tutti (.*com\\.acme\\.Fit.*|.*wideFit.*)$",
 			Pattern.MULTILINE);
+
+	private static final Duration LIMIT = Duration.ofSeconds(120);
 
 	@TempDir
 	private static Path folder;
@@ -60,7 +62,9 @@ class TaskSampleTest {
 
 	@Test
 	void theProgramInOneProcessLearns() throws Exception {
-		assertThat(run("-cp", classes + File.pathSeparator + TaskJar.classPath(), "OneProcess").output())
+		List<String> command = TuttiProcess.java();
+		command.addAll(List.of("-cp", classes + File.pathSeparator + TaskJar.classPath(), "OneProcess"));
+		assertThat(ended(TuttiProcess.run(folder, Map.of(), command)).output())
 			.contains("the error is below 0.01: true");
 	}
 
@@ -101,31 +105,15 @@ class TaskSampleTest {
 				+ " the beans are wideFit. Give the full name");
 	}
 
-	private Ended tutti(String... words) throws Exception {
-		List<String> command = new ArrayList<>(
-				List.of("--enable-native-access=ALL-UNNAMED", "--add-opens", "java.base/sun.nio.ch=ALL-UNNAMED",
-						"-XX:TieredStopAtLevel=1", "-cp", TaskJar.classPath(), TuttiApplication.class.getName()));
-		command.addAll(List.of(words));
-		return run(command.toArray(String[]::new));
+	private static Ended tutti(String... words) throws Exception {
+		return ended(TuttiProcess.start(folder, Map.of("TUTTI_VECTORS", "false"), words));
 	}
 
-	private Ended run(String... arguments) throws Exception {
-		List<String> command = new ArrayList<>(
-				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
-		command.addAll(List.of(arguments));
-		Path output = folder.resolve("output.txt");
-		ProcessBuilder builder = new ProcessBuilder(command).directory(folder.toFile())
-			.redirectErrorStream(true)
-			.redirectOutput(output.toFile());
-		builder.environment().keySet().removeIf((name) -> name.startsWith("TUTTI_"));
-		Process process = builder.start();
-		try {
-			assertThat(process.waitFor(120, TimeUnit.SECONDS)).as("ended: %s", Files.readString(output)).isTrue();
+	private static Ended ended(TuttiProcess started) throws Exception {
+		try (started) {
+			int code = started.exitCode(LIMIT);
+			return new Ended(code, started.output());
 		}
-		finally {
-			process.destroyForcibly();
-		}
-		return new Ended(process.exitValue(), Files.readString(output));
 	}
 
 	/**
