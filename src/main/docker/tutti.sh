@@ -79,5 +79,5 @@ fi
 # shellcheck disable=SC2086
 run java $kernels ${TUTTI_CACHE_FLAGS:--XX:AOTCache=$cache} --enable-native-access=ALL-UNNAMED \
   --add-opens java.base/sun.nio.ch=ALL-UNNAMED -Dstdout.encoding=UTF-8 -Dstderr.encoding=UTF-8 -XX:+UseSerialGC \
-  -XX:-UsePerfData -Djdk.reflect.useNativeAccessorOnly=true -XX:+ExitOnOutOfMemoryError -Djava.io.tmpdir=$temporary \
+  -XX:-UsePerfData -Djdk.reflect.useNativeAccessorOnly=true -Djava.library.path=/app/natives -XX:+ExitOnOutOfMemoryError -Djava.io.tmpdir=$temporary \
   ${TUTTI_JAVA_OPTS:-} -jar /app/tutti.jar "$@"

@@ -36,6 +36,11 @@ public final class NativeLibraryPreparation {
 	/** Disabled, because JavaCPP would create links in the application layout. */
 	private static final String LINKS_PROPERTY = "org.bytedeco.javacpp.canCreateSymbolicLink";
 
+	/**
+	 * Disabled where the JVM finds all libraries: JavaCPP looks for each in every jar.
+	 */
+	private static final String FINDING_PROPERTY = "org.bytedeco.javacpp.findLibraries";
+
 	private static final String PATHS_FIRST_PROPERTY = "org.bytedeco.javacpp.pathsFirst";
 
 	private static final String LIBRARY_PATH_PROPERTY = "java.library.path";
@@ -45,6 +50,9 @@ public final class NativeLibraryPreparation {
 
 	/** The folder of unpacked libraries in the application layout, beside the jar. */
 	private static final String LAYOUT_FOLDER = "natives";
+
+	/** Present where NVIDIA's driver is: CUDA's own libraries lie in other folders. */
+	private static final Path GPU = Path.of("/dev/nvidiactl");
 
 	private static boolean prepared;
 
@@ -72,7 +80,12 @@ public final class NativeLibraryPreparation {
 	/** Sets the properties that JavaCPP reads when it is first used. */
 	static void prepare(Properties properties, ClassLoader loader, @Nullable Path layoutFolder) {
 		if (layoutFolder != null) {
-			loadFrom(layoutFolder, properties);
+			if (isOnLibraryPath(layoutFolder, properties) && !Files.exists(GPU)) {
+				properties.setProperty(FINDING_PROPERTY, "false");
+			}
+			else {
+				loadFrom(layoutFolder, properties);
+			}
 			properties.setProperty(CACHING_PROPERTY, "false");
 			properties.setProperty(LINKS_PROPERTY, "false");
 			return;
@@ -89,6 +102,21 @@ public final class NativeLibraryPreparation {
 		}
 		catch (IOException ex) {
 			throw unavailable(cache, bundled, ex);
+		}
+	}
+
+	/** Whether the JVM was started with the folder in its library path. */
+	private static boolean isOnLibraryPath(Path folder, Properties properties) {
+		String path = properties.getProperty(LIBRARY_PATH_PROPERTY, "");
+		return Stream.of(path.split(File.pathSeparator)).anyMatch((entry) -> isSame(folder, entry));
+	}
+
+	private static boolean isSame(Path folder, String entry) {
+		try {
+			return !entry.isEmpty() && Files.isSameFile(folder, Path.of(entry));
+		}
+		catch (IOException ex) {
+			return false;
 		}
 	}
 

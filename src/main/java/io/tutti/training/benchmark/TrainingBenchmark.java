@@ -1,5 +1,8 @@
 package io.tutti.training.benchmark;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.stream.Stream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -69,10 +72,20 @@ public final class TrainingBenchmark {
 	 * so that a difference is not that of the matrix products; empty if it is not a file.
 	 */
 	public static Map<String, String> environmentOfPeers() {
-		Path library = Path.of(Loader.load(openblas.class)).resolveSibling("libopenblas.so.0");
-		if (!Files.isRegularFile(library)) {
-			return Map.of();
+		Loader.load(openblas.class);
+		try (Stream<String> mappings = Files.lines(Path.of("/proc/self/maps"))) {
+			return mappings.filter((line) -> line.endsWith("/libopenblas.so.0"))
+				.findFirst()
+				.map((line) -> Path.of(line.substring(line.indexOf('/'))))
+				.map(TrainingBenchmark::environment)
+				.orElse(Map.of());
 		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private static Map<String, String> environment(Path library) {
 		return Map.of("LD_PRELOAD", library.toString(), "LD_LIBRARY_PATH", library.getParent().toString(),
 				"OPENBLAS_NUM_THREADS", "1");
 	}

@@ -18,6 +18,7 @@ import io.tutti.BackendUnavailableException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.DisabledIf;
 import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -127,6 +128,25 @@ class NativeLibraryPreparationTest {
 	}
 
 	@Test
+	@DisabledIf("hasGpu")
+	void librariesOfTheLayoutAreNotLookedForWhereTheJvmFindsThem() throws Exception {
+		Path natives = Files.createDirectory(this.directory.resolve("natives"));
+		Path link = Files.createSymbolicLink(this.directory.resolve("link"), this.directory);
+		String path = "/usr/lib" + File.pathSeparator + link.resolve("natives");
+		this.properties.setProperty("java.library.path", path);
+		try (URLClassLoader loader = new URLClassLoader(new URL[0], null)) {
+			NativeLibraryPreparation.prepare(this.properties, loader, natives);
+		}
+		assertThat(this.properties).containsEntry("java.library.path", path)
+			.containsEntry("org.bytedeco.javacpp.findLibraries", "false")
+			.containsEntry("org.bytedeco.javacpp.cachelibraries", "false");
+	}
+
+	static boolean hasGpu() {
+		return Files.exists(Path.of("/dev/nvidiactl"));
+	}
+
+	@Test
 	void librariesOfTheLayoutAreLoadedInPlace() throws Exception {
 		Path natives = Files.createDirectory(this.directory.resolve("natives"));
 		try (URLClassLoader loader = new URLClassLoader(new URL[0], null)) {
@@ -135,7 +155,8 @@ class NativeLibraryPreparationTest {
 		assertThat(this.properties).containsEntry("java.library.path", natives + File.pathSeparator + "/usr/lib")
 			.containsEntry("org.bytedeco.javacpp.pathsFirst", "true")
 			.containsEntry("org.bytedeco.javacpp.cachelibraries", "false")
-			.containsEntry("org.bytedeco.javacpp.canCreateSymbolicLink", "false");
+			.containsEntry("org.bytedeco.javacpp.canCreateSymbolicLink", "false")
+			.doesNotContainKey("org.bytedeco.javacpp.findLibraries");
 		assertThat(this.cache).doesNotExist();
 	}
 

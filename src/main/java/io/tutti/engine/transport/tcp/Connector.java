@@ -6,6 +6,7 @@ import java.net.StandardSocketOptions;
 import java.net.UnknownHostException;
 import java.nio.channels.SocketChannel;
 import java.util.List;
+import java.util.stream.IntStream;
 
 import io.tutti.CollectiveListener;
 import io.tutti.engine.bootstrap.Handshake;
@@ -129,10 +130,15 @@ final class Connector {
 		String algorithm = this.settings.congestionControl();
 		if (sameHost(other) && !algorithm.equals(CongestionControl.SYSTEM)) {
 			String problem = CongestionControl.set(channel, algorithm);
-			if (problem != null && this.listener.reportsCongestionControlFirst()) {
+			if (problem != null && isFirstOfHost() && this.listener.reportsCongestionControlFirst()) {
 				this.events.note("TCP congestion control stays at the kernel's default: " + problem);
 			}
 		}
+	}
+
+	/** One rank of a host reports what is true of all. */
+	private boolean isFirstOfHost() {
+		return IntStream.range(0, this.identity.worldRank()).noneMatch(this::sameHost);
 	}
 
 	private boolean sameHost(int other) {
