@@ -14,15 +14,18 @@ import java.util.concurrent.TimeUnit;
 import io.tutti.DataType;
 import io.tutti.engine.backend.PointToPointPair.Kind;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Native memory for messages from and to the heap does not grow with their number.
+ * Native memory for messages from and to the heap does not grow with their number. Alone,
+ * since the measured memory is that of the whole process.
  */
 @Timeout(120)
+@Isolated
 class MessageMemoryTest {
 
 	private static final Duration LIMIT = Duration.ofSeconds(60);
