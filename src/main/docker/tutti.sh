@@ -75,9 +75,13 @@ if (: >"/tmp/.tutti-$$") 2>/dev/null; then
   temporary=/tmp
 fi
 
-# The native libraries beside the jar are loaded where they lie: nothing is unpacked, so nothing is written.
+# The native libraries beside the jar are loaded where they lie: nothing is unpacked, so nothing is written. They come
+# before what the JVM's library path holds by default.
+library_path=/app/natives:${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}/usr/java/packages/lib:/usr/lib64:/lib64:/lib:/usr/lib
+
 # shellcheck disable=SC2086
 run java $kernels ${TUTTI_CACHE_FLAGS:--XX:AOTCache=$cache} --enable-native-access=ALL-UNNAMED \
   --add-opens java.base/sun.nio.ch=ALL-UNNAMED -Dstdout.encoding=UTF-8 -Dstderr.encoding=UTF-8 -XX:+UseSerialGC \
-  -XX:-UsePerfData -Djdk.reflect.useNativeAccessorOnly=true -Djava.library.path=/app/natives -XX:+ExitOnOutOfMemoryError -Djava.io.tmpdir=$temporary \
+  -XX:-UsePerfData -Djdk.reflect.useNativeAccessorOnly=true -XX:+ExitOnOutOfMemoryError -Djava.io.tmpdir=$temporary \
+  -Djava.library.path="$library_path" -Xlog:aot*=off \
   ${TUTTI_JAVA_OPTS:-} -jar /app/tutti.jar "$@"

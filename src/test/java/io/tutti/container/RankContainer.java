@@ -5,11 +5,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 import com.github.dockerjava.api.DockerClient;
 import com.github.dockerjava.api.command.InspectContainerResponse;
 import com.github.dockerjava.api.exception.InternalServerErrorException;
 import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionTimeoutException;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.Container.ExecResult;
 import org.testcontainers.containers.GenericContainer;
@@ -25,8 +27,15 @@ final class RankContainer {
 
 	private final GenericContainer<?> container;
 
-	RankContainer(GenericContainer<?> container) {
+	private final Supplier<String> outputs;
+
+	/**
+	 * A started container.
+	 * @param outputs what all ranks of the job have printed
+	 */
+	RankContainer(GenericContainer<?> container, Supplier<String> outputs) {
 		this.container = container;
+		this.outputs = outputs;
 	}
 
 	/** Everything printed so far. */
@@ -44,10 +53,15 @@ final class RankContainer {
 	}
 
 	void awaitOutput(String text, Duration limit) {
-		Awaitility.await(text)
-			.atMost(limit)
-			.pollInterval(Duration.ofMillis(200))
-			.untilAsserted(() -> assertThat(output()).contains(text));
+		try {
+			Awaitility.await(text)
+				.atMost(limit)
+				.pollInterval(Duration.ofMillis(200))
+				.until(() -> output().contains(text));
+		}
+		catch (ConditionTimeoutException ex) {
+			throw new AssertionError(ex.getMessage() + "\n" + this.outputs.get(), ex);
+		}
 	}
 
 	/** What the rank's own HTTP answers, asked from inside the container. */

@@ -116,7 +116,7 @@ final class RankContainers implements AutoCloseable {
 		for (int rank = 0; rank < this.worldSize; rank++) {
 			GenericContainer<?> container = container(rank, Map.of(), AS_IT_IS).withNetworkAliases(name(rank));
 			all.add(container);
-			this.ranks.add(new RankContainer(container));
+			this.ranks.add(new RankContainer(container, this::outputs));
 		}
 		Startables.deepStart(all).join();
 		return this;
@@ -147,7 +147,7 @@ final class RankContainers implements AutoCloseable {
 			container.withNetworkAliases(name(rank));
 		}
 		container.start();
-		RankContainer started = new RankContainer(container);
+		RankContainer started = new RankContainer(container, this::outputs);
 		this.ranks.add(started);
 		return started;
 	}
@@ -162,7 +162,7 @@ final class RankContainers implements AutoCloseable {
 		holder.withCommand(new String[0]).start();
 		this.addressHolders.add(holder);
 		GenericContainer<?> container = container(rank, Map.of(), AS_IT_IS).withNetworkAliases(name(rank));
-		this.ranks.set(rank, new RankContainer(container));
+		this.ranks.set(rank, new RankContainer(container, this::outputs));
 		container.start();
 	}
 
@@ -190,6 +190,10 @@ final class RankContainers implements AutoCloseable {
 
 	List<RankContainer> all() {
 		return this.ranks;
+	}
+
+	private String outputs() {
+		return this.ranks.stream().map(RankContainer::output).collect(Collectors.joining("\n--- next rank ---\n"));
 	}
 
 	@Override

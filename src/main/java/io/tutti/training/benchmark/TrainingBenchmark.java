@@ -2,7 +2,6 @@ package io.tutti.training.benchmark;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.stream.Stream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -12,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
