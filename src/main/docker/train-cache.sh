@@ -10,20 +10,18 @@ rehearse() {
   RANK=$1 LOCAL_RANK=$1 TUTTI_CACHE_FLAGS=$2 TUTTI_VECTORS=$3 TUTTI_JAVA_OPTS=$4 sh /app/tutti.sh rehearse
 }
 
-# Ranks with scalar kernels are recorded as `./tutti` does it: without the optimizing compiler, so that later ranks do not
-# spend their start compiling with it what the recorded ones have compiled.
-first_tier=-XX:TieredStopAtLevel=1
-other_cache=-XX:AOTMode=off
-
+# Records one cache: whether with vector kernels, name, JVM flags of the recorded rank, cache flag of the other rank.
 fill() {
-  rehearse 1 "$other_cache" false "$first_tier" &
+  rehearse 1 "$4" false "$first_tier" &
   other=$!
   rehearse 0 "-XX:AOTCacheOutput=/cache/$2.aot" "$1" "$3"
   wait "$other"
   [ -s "/cache/$2.aot" ]
 }
 
+# Ranks with scalar kernels are recorded as `./tutti` does it: without the optimizing compiler, so that later ranks do not
+# spend their start compiling with it what the recorded ones have compiled.
+first_tier=-XX:TieredStopAtLevel=1
 mkdir /cache
-fill false scalar "$first_tier"
-other_cache=-XX:AOTCache=/cache/scalar.aot
-fill true vector ""
+fill false scalar "$first_tier" -XX:AOTMode=off
+fill true vector "" -XX:AOTCache=/cache/scalar.aot

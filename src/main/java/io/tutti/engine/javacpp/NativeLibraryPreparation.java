@@ -6,6 +6,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.CodeSource;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.stream.Stream;
 
@@ -144,11 +145,18 @@ public final class NativeLibraryPreparation {
 
 	/** Whether JavaCPP has loaded a library and no longer reads its properties. */
 	private static boolean isInUse() {
-		try (Stream<String> maps = Files.lines(Path.of("/proc/self/maps"))) {
-			return maps.anyMatch((line) -> line.endsWith(FIRST_LIBRARY));
+		return loaded(FIRST_LIBRARY).isPresent();
+	}
+
+	/** The file of a library that this process has loaded, by its file name. */
+	public static Optional<Path> loaded(String name) {
+		try (Stream<String> mappings = Files.lines(Path.of("/proc/self/maps"))) {
+			return mappings.filter((line) -> line.endsWith("/" + name))
+				.map((line) -> Path.of(line.substring(line.indexOf('/'))))
+				.findFirst();
 		}
 		catch (IOException ex) {
-			return false;
+			return Optional.empty();
 		}
 	}
 

@@ -1,8 +1,5 @@
 package io.tutti.training.benchmark;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -11,7 +8,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
@@ -73,16 +69,7 @@ public final class TrainingBenchmark {
 	 */
 	public static Map<String, String> environmentOfPeers() {
 		Loader.load(openblas.class);
-		try (Stream<String> mappings = Files.lines(Path.of("/proc/self/maps"))) {
-			return mappings.filter((line) -> line.endsWith("/libopenblas.so.0"))
-				.findFirst()
-				.map((line) -> Path.of(line.substring(line.indexOf('/'))))
-				.map(TrainingBenchmark::environment)
-				.orElse(Map.of());
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+		return NativeLibraryPreparation.loaded("libopenblas.so.0").map(TrainingBenchmark::environment).orElse(Map.of());
 	}
 
 	private static Map<String, String> environment(Path library) {
