@@ -120,13 +120,17 @@ class ContainersIT {
 		}
 	}
 
-	/** As a Job of Kubernetes replaces its pods. */
+	/**
+	 * As a Job of Kubernetes replaces its pods. Rank 2 receives no packet that shows the
+	 * end of the others.
+	 */
 	@Test
 	void anElasticJobContinuesWithoutAKilledContainerAndItsReplacementJoins() throws Exception {
 		try (RankContainers job = started(pausing().elastic(2))) {
 			int generation = 0;
 			for (int lost : List.of(1, 0)) {
 				List<Integer> others = List.of(1 - lost, 2);
+				job.rank(lost).cutFrom(job.rank(2));
 				job.rank(lost).kill("KILL");
 				generation++;
 				for (int rank : others) {
@@ -207,6 +211,16 @@ class ContainersIT {
 		try (RankContainers job = training("30s")) {
 			job.rank(1).kill("KILL");
 			requireLost(job, 1, 0, 2);
+		}
+	}
+
+	/** Rank 2 notices only that rank 1 ends because of it. */
+	@Test
+	void aKilledRankZeroIsNamedByARankThatItsLastPacketsDoNotReach() throws Exception {
+		try (RankContainers job = training("30s")) {
+			job.rank(0).cutFrom(job.rank(2));
+			job.rank(0).kill("KILL");
+			requireLost(job, 0, 1, 2);
 		}
 	}
 

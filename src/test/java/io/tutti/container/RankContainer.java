@@ -137,6 +137,11 @@ final class RankContainer {
 		}
 	}
 
+	/** Lets nothing through to another container. */
+	void cutFrom(RankContainer other) throws IOException, InterruptedException {
+		inNetwork("iptables", "-w", "-I", "OUTPUT", "-d", other.shell("hostname -i").strip(), "-j", "DROP");
+	}
+
 	private long pid() {
 		Long pid = state().getPidLong();
 		assertThat(pid).isPositive();

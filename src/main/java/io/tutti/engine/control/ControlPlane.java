@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
+import io.tutti.Failure;
 import io.tutti.engine.failure.FailureReporter;
 import io.tutti.engine.spi.CallSignature;
 import org.jspecify.annotations.Nullable;
@@ -50,6 +51,12 @@ public interface ControlPlane extends FailureReporter, AutoCloseable {
 	 * @throws io.tutti.CollectiveException if the group is or becomes broken
 	 */
 	CallMatch match(RoundWait wait, CallSignature call);
+
+	/**
+	 * Breaks the groups of this rank that a failure concerns, without rank 0: another
+	 * rank has told this one otherwise. Returns at once.
+	 */
+	void fail(Failure failure);
 
 	/** Asks every rank to stop at the next step boundary. */
 	void requestDrain(String reason);

@@ -149,8 +149,22 @@ public final class RankControl implements ControlPlane {
 		if (this.rank == 0) {
 			return seen;
 		}
-		return seen.withDetail(seen.detail() + "; rank 0 has not answered for " + waited.toMillis()
-				+ " ms since the report; " + this.peers.lastProgress(0, seen.group()));
+		String silence = "has not answered for " + waited.toMillis() + " ms since ";
+		String progress = "; " + this.peers.lastProgress(0, seen.group());
+		if (seen.kind() == Failure.Kind.PEER_LOST && !seen.ranks().contains(0)) {
+			return new Failure(seen.kind(), seen.group(), seen.sequence(), seen.collective(), List.of(0),
+					"it " + silence + "this rank reported ranks " + seen.ranks() + " lost (" + seen.detail()
+							+ "), which may have ended because of rank 0" + progress,
+					seen.elapsed(), seen.timeout());
+		}
+		return seen.withDetail(seen.detail() + "; rank 0 " + silence + "the report" + progress);
+	}
+
+	@Override
+	public void fail(Failure failure) {
+		if (!this.closed.get()) {
+			this.uplink.execute(() -> failed(failure));
+		}
 	}
 
 	@Override

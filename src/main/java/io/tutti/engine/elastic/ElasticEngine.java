@@ -64,6 +64,7 @@ public final class ElasticEngine implements AutoCloseable {
 		this.events = events;
 		this.member = new LocalMember(
 				new Member(launched.rank(), FormationMessage.randomId(), HostIdentity.ofThisHost()));
+		this.member.whenLeft(this::fail);
 		this.endpoint = FormationEndpoint.open(this.member, settings, elastic.endpoints());
 	}
 
@@ -158,7 +159,7 @@ public final class ElasticEngine implements AutoCloseable {
 					throw broken;
 				}
 			}
-			this.member.enter(Phase.FORMING);
+			this.member.formAgain((broken != null) ? broken.failure() : null);
 			last.engine().ended().forEach((rank) -> dead.add(before.members().get(rank).id()));
 			lost.forEach((other) -> silent.add(other.id()));
 			silent.removeAll(dead);
@@ -180,6 +181,14 @@ public final class ElasticEngine implements AutoCloseable {
 				Duration.ofNanos(System.nanoTime() - startNanos), last != null));
 		this.forming = false;
 		return next.engine();
+	}
+
+	/** Another rank has left a generation, which can no longer work. */
+	private void fail(Formation left, Failure failure) {
+		Formed current = this.formed;
+		if (current != null && current.formation().equals(left)) {
+			current.engine().control().fail(failure);
+		}
 	}
 
 	private static List<Member> lost(Failure failure, Formation before) {

@@ -257,7 +257,7 @@ final class FormationEndpoint implements AutoCloseable {
 		long startNanos = System.nanoTime();
 		do {
 			try (FormationLink link = connect(address, slot, limit)) {
-				link.send(new AskStatus());
+				link.send(this.member.question());
 				if (link.receive(HandshakeDeadline.within(limit)) instanceof Status status
 						&& status.member().slot() == slot) {
 					remember(status.member(), address);
@@ -349,8 +349,9 @@ final class FormationEndpoint implements AutoCloseable {
 	private void serve(FormationLink link, FormationHello hello) {
 		try (link) {
 			FormationMessage first = link.receive(HandshakeDeadline.within(ConnectionAcceptor.HANDSHAKE_LIMIT));
-			if (first instanceof AskStatus) {
+			if (first instanceof AskStatus question) {
 				link.send(this.member.status());
+				this.member.asked(hello.member(), question);
 			}
 			else if (first instanceof Join join && join.member().slot() == hello.rank()
 					&& join.member().id().equals(hello.member())) {

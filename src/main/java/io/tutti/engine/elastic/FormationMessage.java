@@ -5,6 +5,7 @@ import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.List;
 
+import io.tutti.Failure;
 import io.tutti.engine.control.MalformedFrameException;
 import io.tutti.engine.control.RecordCodec;
 import org.jspecify.annotations.Nullable;
@@ -81,8 +82,14 @@ sealed interface FormationMessage {
 
 	}
 
-	/** Asks for a {@link Status}. */
-	record AskStatus() implements FormationMessage {
+	/**
+	 * Asks for a {@link Status}.
+	 *
+	 * @param left id of the generation that the asking member has left after a failure,
+	 * {@code null} for none
+	 * @param failure that failure; its ranks are those of the generation
+	 */
+	record AskStatus(@Nullable String left, @Nullable Failure failure) implements FormationMessage {
 	}
 
 	/**

@@ -5,9 +5,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 
+import io.tutti.Failure;
 import io.tutti.engine.elastic.FormationMessage.Accepted;
+import io.tutti.engine.elastic.FormationMessage.AskStatus;
 import io.tutti.engine.elastic.FormationMessage.Formation;
 import io.tutti.engine.elastic.FormationMessage.Join;
 import io.tutti.engine.elastic.FormationMessage.Joined;
@@ -59,6 +62,12 @@ final class LocalMember {
 
 	private @Nullable Formation base;
 
+	/** Why this member has left its base, {@code null} if no failure broke it. */
+	private @Nullable Failure broken;
+
+	private volatile BiConsumer<Formation, Failure> whenLeft = (formation, failure) -> {
+	};
+
 	private long acceptedGeneration = -1;
 
 	private final List<Formation> accepted = new ArrayList<>();
@@ -89,6 +98,51 @@ final class LocalMember {
 		notifyAll();
 	}
 
+	/**
+	 * This member no longer runs its base.
+	 * @param failure what broke it, {@code null} for no failure
+	 */
+	synchronized void formAgain(@Nullable Failure failure) {
+		this.broken = failure;
+		enter(Phase.FORMING);
+	}
+
+	/** The question to another slot. It tells the members of a broken base why. */
+	synchronized AskStatus question() {
+		boolean left = this.base != null && this.broken != null;
+		return new AskStatus(left ? this.base.id() : null, left ? this.broken : null);
+	}
+
+	/**
+	 * Sets the action for the news that another member has left the generation that runs
+	 * here, with the failure.
+	 */
+	void whenLeft(BiConsumer<Formation, Failure> action) {
+		this.whenLeft = action;
+	}
+
+	/**
+	 * Another member asks. A process may end without a packet that shows it to this one,
+	 * as when its host fails: then those that have seen its end tell the others.
+	 * @param asker id of the member
+	 */
+	void asked(String asker, AskStatus question) {
+		Formation running = runningBase();
+		Failure failure = question.failure();
+		if (running == null || failure == null || !running.id().equals(question.left())) {
+			return;
+		}
+		int rank = running.members().stream().map(Member::id).toList().indexOf(asker);
+		if (rank >= 0) {
+			this.whenLeft.accept(running, Failure.outside(failure.kind(), Failure.WORLD, failure.ranks(),
+					failure.detail() + "; rank " + rank + " has left the group because of it"));
+		}
+	}
+
+	private synchronized @Nullable Formation runningBase() {
+		return (this.phase == Phase.RUNNING) ? this.base : null;
+	}
+
 	/** This member's own request to join. */
 	synchronized Join join(Set<String> dead) {
 		return new Join(this.self, this.base, this.accepted, this.acceptedGeneration, List.copyOf(dead));
@@ -116,6 +170,7 @@ final class LocalMember {
 	/** The group of a formation that this member has accepted has formed. */
 	synchronized void formed(Formation formation) {
 		this.base = formation;
+		this.broken = null;
 		this.accepted.clear();
 		this.phase = Phase.RUNNING;
 		notifyAll();
@@ -124,6 +179,7 @@ final class LocalMember {
 	/** A newer generation has formed without this member, which now is a new one. */
 	synchronized void supersede(Formation newer) {
 		this.base = null;
+		this.broken = null;
 		this.accepted.removeIf((formation) -> formation.generation() <= newer.generation());
 	}
 

@@ -44,6 +44,25 @@ class RankControlTest {
 		assertThat(told.withDetail(SEEN.detail())).isEqualTo(SEEN);
 	}
 
+	/** A rank that has lost rank 0 ends, and with it its data connections. */
+	@Test
+	void aLostPeerWithoutAVerdictIsTheFaultOfRankZero() {
+		Failure seen = new Failure(Kind.PEER_LOST, Failure.WORLD, 17, Collective.BARRIER, List.of(2),
+				"its data connection ended", Duration.ofSeconds(3), Duration.ofSeconds(3));
+		Failure told = rank(1).withoutVerdict(seen, Duration.ofSeconds(5));
+		assertThat(told.ranks()).containsExactly(0);
+		assertThat(told.detail()).contains("it has not answered for 5000 ms",
+				"reported ranks [2] lost (its data connection ended)");
+		assertThat(told.sequence()).isEqualTo(17);
+	}
+
+	@Test
+	void aFailureThatAnotherRankTellsIsDelivered() {
+		rank(1).fail(SEEN);
+		assertThat(this.events.failures).containsExactly(SEEN);
+		assertThat(this.sent).isEmpty();
+	}
+
 	@Test
 	void rankZeroDoesNotNameItself() {
 		assertThat(rank(0).withoutVerdict(SEEN, Duration.ofSeconds(5))).isEqualTo(SEEN);
@@ -136,6 +155,7 @@ class RankControlTest {
 
 		@Override
 		public void execute(Runnable task) {
+			task.run();
 		}
 
 		@Override

@@ -14,11 +14,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.tutti.Failure;
 import io.tutti.engine.bootstrap.Handshake;
 import io.tutti.engine.bootstrap.HandshakeException;
 import io.tutti.engine.control.ControlMessage.FormationHello;
@@ -38,6 +40,7 @@ import io.tutti.engine.elastic.FormationMessage.Status;
 import io.tutti.engine.elastic.FormationMessage.Wait;
 import io.tutti.engine.tls.HandshakeDeadline;
 import io.tutti.engine.tls.PeerSocket;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -54,6 +57,8 @@ class FormationEndpointTest {
 	private static final Member ONE = new Member(1, "a1", "host");
 
 	private static final Formation FIRST = new Formation(3, "f3", List.of(new Member(0, "a0", "host"), ONE));
+
+	private static final Failure LOST = Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(0), "cut");
 
 	private ElasticMembers ranks;
 
@@ -74,10 +79,10 @@ class FormationEndpointTest {
 	}
 
 	private static List<FormationMessage> messages() {
-		return List.of(new AskStatus(), new Status(ONE, Phase.RUNNING, FIRST), new Status(ONE, Phase.FORMING, null),
-				new Join(ONE, FIRST, List.of(FIRST), 7, List.of("a0")), new Wait(), new Propose(FIRST, null),
-				new Propose(FIRST, "f2"), new Accepted("f3", 1), new Commit("f3", 65535), new Joined("f3"),
-				new NoQuorum("because"));
+		return List.of(new AskStatus(null, null), new AskStatus("f3", LOST), new Status(ONE, Phase.RUNNING, FIRST),
+				new Status(ONE, Phase.FORMING, null), new Join(ONE, FIRST, List.of(FIRST), 7, List.of("a0")),
+				new Wait(), new Propose(FIRST, null), new Propose(FIRST, "f2"), new Accepted("f3", 1),
+				new Commit("f3", 65535), new Joined("f3"), new NoQuorum("because"));
 	}
 
 	@Test
@@ -131,7 +136,7 @@ class FormationEndpointTest {
 			}
 		}
 		try (FormationLink link = link("secret", "elastic-test")) {
-			link.send(new AskStatus());
+			link.send(new AskStatus(null, null));
 			assertThat(link.receive(HandshakeDeadline.within(LIMIT)))
 				.isEqualTo(new Status(new Member(0, "a0", "host"), Phase.FORMING, null));
 		}
@@ -189,6 +194,33 @@ class FormationEndpointTest {
 		assertThat(this.member.accept(later, "f3")).isTrue();
 		assertThat(this.member.accept(FIRST, "f3")).as("an old one, delayed").isFalse();
 		assertThat(this.member.accept(new Formation(9, "n", List.of(ONE)), "f3")).as("without it").isFalse();
+	}
+
+	@Test
+	void aMemberThatHasLeftABrokenGenerationTellsTheOthersOfIt() throws Exception {
+		LocalMember other = new LocalMember(ONE);
+		List<Failure> told = new CopyOnWriteArrayList<>();
+		this.member.whenLeft((formation, failure) -> told.add(failure));
+		try (FormationEndpoint asking = FormationEndpoint.open(other, this.ranks.settings(),
+				this.ranks.elastic().endpoints())) {
+			asking.ask(0, LIMIT);
+			other.formed(FIRST);
+			other.formAgain(null);
+			this.member.formed(FIRST);
+			asking.ask(0, LIMIT);
+			other.formAgain(LOST);
+			this.member.enter(Phase.FORMING);
+			asking.ask(0, LIMIT);
+			this.member.formed(new Formation(4, "f4", FIRST.members()));
+			asking.ask(0, LIMIT);
+			this.member.formed(new Formation(3, "f3", List.of(this.member.self())));
+			asking.ask(0, LIMIT);
+			assertThat(told).as("where no failure broke the generation that runs here").isEmpty();
+			this.member.formed(FIRST);
+			asking.ask(0, LIMIT);
+			Awaitility.await().atMost(LIMIT).until(() -> !told.isEmpty());
+			assertThat(told).containsExactly(LOST.withDetail("cut; rank 1 has left the group because of it"));
+		}
 	}
 
 	@Test
