@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Scanner;
@@ -16,7 +16,6 @@ import java.util.stream.Stream;
 import io.tutti.CollectiveException;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
-import io.tutti.service.TuttiApplication;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -42,20 +41,22 @@ final class OrderedRank implements AutoCloseable {
 	 * @param variables its environment
 	 */
 	static OrderedRank start(Path log, Map<String, String> variables) {
-		return start(OrderedRank.class, log, variables, List.of());
+		return start(log, variables,
+				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:TieredStopAtLevel=1",
+						"-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED", "--add-opens",
+						"java.base/sun.nio.ch=ALL-UNNAMED", "-cp", classPath(), OrderedRank.class.getName()));
 	}
 
 	/** Starts Tutti's own program. */
 	static OrderedRank startTutti(Path log, Map<String, String> variables, String... arguments) {
-		return start(TuttiApplication.class, log, variables, List.of(arguments));
+		Map<String, String> all = new HashMap<>(variables);
+		all.put("JAVA_HOME", System.getProperty("java.home"));
+		all.put("TUTTI_JAVA_OPTS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -Xmn48m");
+		return start(log, all,
+				Stream.concat(Stream.of(Path.of("tutti").toAbsolutePath().toString()), Stream.of(arguments)).toList());
 	}
 
-	private static OrderedRank start(Class<?> program, Path log, Map<String, String> variables,
-			List<String> arguments) {
-		List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java") + "",
-				"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED", "--add-opens",
-				"java.base/sun.nio.ch=ALL-UNNAMED", "-cp", classPath(), program.getName()));
-		command.addAll(arguments);
+	private static OrderedRank start(Path log, Map<String, String> variables, List<String> command) {
 		ProcessBuilder builder = new ProcessBuilder(command).directory(log.getParent().toFile())
 			.redirectErrorStream(true)
 			.redirectOutput(log.toFile());

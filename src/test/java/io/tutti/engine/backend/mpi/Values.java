@@ -49,9 +49,13 @@ final class Values {
 		};
 	}
 
-	/** The number converted to the type: rounded to nearest even, or towards zero. */
+	/**
+	 * The number converted to the type: rounded to nearest even, or towards zero. Called
+	 * for millions of values, so that native memory would not be freed in time.
+	 */
 	static double rounded(DataType type, double value) {
-		MemorySegment one = of(type, 1, (i) -> value);
+		MemorySegment one = MemorySegment.ofArray(new long[1]);
+		set(one, type, 0, value);
 		return get(one, type, 0);
 	}
 
