@@ -112,8 +112,10 @@ class AlertsIT {
 			requireFired(prometheus, "TuttiPeerLost demo-tutti-0");
 			restarts.join();
 			requireFired(prometheus, "TuttiRestartLoop");
-			// On a busy machine rank 0 may really arrive late at the first calls.
-			assertThat(prometheus.fired()).filteredOn((alert) -> !alert.equals("TuttiStraggler demo-tutti-0"))
+			// On a busy machine rank 0 may really arrive late at the first calls, and the
+			// other ranks take long to form their group.
+			assertThat(prometheus.fired())
+				.filteredOn((alert) -> !alert.matches("TuttiStraggler demo-tutti-0|TuttiNotFormed demo-tutti-[1-9]"))
 				.hasSize(9);
 			for (String query : queriesOfTheDashboard()) {
 				assertThat(prometheus.queryRange(query, LIMIT).findValues("values")).as(query)
