@@ -143,7 +143,7 @@ final class FormationProtocol {
 					formed = follow(leader);
 				}
 				else {
-					await(List.of(0));
+					awaitLeader(answers);
 				}
 				if (formed != null) {
 					return formed;
@@ -181,6 +181,16 @@ final class FormationProtocol {
 		}
 	}
 
+	/**
+	 * Waits for the first rank of the newest generation, or until its other ranks know
+	 * that this process has replaced it.
+	 */
+	private void awaitLeader(Map<Integer, Answer> answers) {
+		Formation newest = newest(alive(answers).map(Status::base));
+		int self = this.member.self().slot();
+		await((newest == null) ? List.of(0) : newest.slots().stream().filter((slot) -> slot != self).limit(1).toList());
+	}
+
 	private Map<Integer, Answer> askAll(Set<Integer> except) throws InterruptedException {
 		return this.endpoint.askAll(except, (slot) -> isSilent(slot) ? SILENT_PROBE : probeLimit());
 	}
@@ -209,8 +219,8 @@ final class FormationProtocol {
 
 	/**
 	 * The slot that leads: the lowest one of the newest generation, slot 0 at the
-	 * founding.
-	 * @return -1 if it is not there yet
+	 * founding. While that generation runs, a process joins at its rank 0 only.
+	 * @return -1 if it does not answer
 	 */
 	private int leader(Map<Integer, Answer> answers) {
 		Formation newest = newest(alive(answers).map(Status::base));
@@ -218,9 +228,14 @@ final class FormationProtocol {
 		if (own != null && newest != null && own.generation() < newest.generation()) {
 			this.member.supersede(newest);
 		}
-		return alive(answers).filter((status) -> Objects.equals(status.base(), newest) && status.phase() != Phase.DONE)
+		List<Status> members = alive(answers)
+			.filter((status) -> Objects.equals(status.base(), newest) && status.phase() != Phase.DONE)
+			.toList();
+		boolean forms = newest != null && members.stream().anyMatch((status) -> status.phase() == Phase.FORMING);
+		int first = (newest != null) ? newest.slots().getFirst() : 0;
+		return members.stream()
 			.mapToInt((status) -> status.member().slot())
-			.filter((slot) -> newest != null || slot == 0)
+			.filter((slot) -> forms || slot == first)
 			.min()
 			.orElse(-1);
 	}
@@ -312,8 +327,8 @@ final class FormationProtocol {
 				.concat(Stream.of(this.member.join(this.dead)), requests.stream().map(LocalMember.Request::join))
 				.toList();
 			Formation base = this.member.base();
-			if (!Objects.equals(base,
-					newest(Stream.concat(alive(answers).map(Status::base), joins.stream().map(Join::base))))) {
+			if (!Objects.equals(base, newest(joins.stream().map(Join::base)))
+					|| leader(answers) != this.member.self().slot()) {
 				this.member.dismiss(null);
 				return null;
 			}

@@ -168,12 +168,23 @@ final class LocalMember {
 	}
 
 	/** The group of a formation that this member has accepted has formed. */
-	synchronized void formed(Formation formation) {
-		this.base = formation;
-		this.broken = null;
-		this.accepted.clear();
-		this.phase = Phase.RUNNING;
-		notifyAll();
+	void formed(Formation formation) {
+		synchronized (this) {
+			this.base = formation;
+			this.broken = null;
+			this.accepted.clear();
+			this.phase = Phase.RUNNING;
+			notifyAll();
+		}
+		if (!takesRequests()) {
+			dismiss(null);
+		}
+	}
+
+	/** While a generation runs, only its rank 0 does: it leads the next formation. */
+	private synchronized boolean takesRequests() {
+		return !this.left && (this.phase != Phase.RUNNING || this.base == null
+				|| this.base.members().getFirst().equals(this.self));
 	}
 
 	/** A newer generation has formed without this member, which now is a new one. */
@@ -185,10 +196,10 @@ final class LocalMember {
 
 	/**
 	 * Adds a request to join. A newer one of the same slot replaces it.
-	 * @return {@code false} if this member has left
+	 * @return {@code false} if this member has left, or another one leads
 	 */
 	synchronized boolean add(Request request) {
-		if (this.left) {
+		if (!takesRequests()) {
 			return false;
 		}
 		Request replaced = this.requests.put(request.join.member().slot(), request);

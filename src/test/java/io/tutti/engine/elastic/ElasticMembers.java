@@ -37,6 +37,10 @@ final class ElasticMembers {
 	private final int masterPort;
 
 	ElasticMembers(int founding, int maxRanks, int minRanks) throws Exception {
+		this(founding, maxRanks, minRanks, Duration.ofSeconds(60));
+	}
+
+	ElasticMembers(int founding, int maxRanks, int minRanks, Duration rendezvous) throws Exception {
 		this.founding = founding;
 		List<ServerSocket> held = new ArrayList<>();
 		for (int i = 0; i <= maxRanks; i++) {
@@ -53,7 +57,7 @@ final class ElasticMembers {
 		this.elastic = new ElasticSettings(minRanks, Duration.ZERO, 0, QuorumRule.LIVE, endpoints);
 		// Only a connection that ends shows the loss of a rank here: no heartbeat is late
 		// on a busy machine.
-		Timeouts timeouts = new Timeouts(Duration.ofSeconds(60), Duration.ofSeconds(60), Duration.ofSeconds(60),
+		Timeouts timeouts = new Timeouts(rendezvous, Duration.ofSeconds(60), Duration.ofSeconds(60),
 				Duration.ofSeconds(2), Duration.ofSeconds(2));
 		EngineSettings defaults = EngineSettings.DEFAULTS;
 		this.settings = new EngineSettings(defaults.backend(), "elastic-test", "secret", -1, null, null, null, 0,
