@@ -21,8 +21,9 @@ import io.tutti.launch.ResolutionSettings;
 
 /**
  * One rank in a separate process, controlled by lines on its input: {@code collectives}
- * runs and checks each collective, {@code endless} runs all-reduces until one fails, and
- * the end of the input ends the rank.
+ * runs and checks each collective, {@code endless} runs collectives that use every link
+ * until one fails, {@code messages} does so with a message around all ranks, and the end
+ * of the input ends the rank.
  */
 final class HostRank {
 
@@ -33,6 +34,8 @@ final class HostRank {
 	private static final int[] COUNTS = { 0, 1, 5, 1000, 40_000 };
 
 	private static final int LARGE_COUNT = 1 << 18;
+
+	private final float[] values = new float[LARGE_COUNT];
 
 	private final ProcessGroup group;
 
@@ -55,7 +58,8 @@ final class HostRank {
 		try (Engine engine = Engine.join(assignment, settings, CollectiveListener.NONE);
 				Scanner orders = new Scanner(System.in)) {
 			HostRank self = new HostRank(engine.world());
-			System.out.println("rank " + self.rank + " joined; members " + engine.membership().roster());
+			System.out
+				.println("rank " + self.rank + " joined; members " + engine.membership().roster() + "; " + self.group);
 			while (orders.hasNextLine()) {
 				self.obey(orders.nextLine());
 			}
@@ -70,18 +74,23 @@ final class HostRank {
 				}
 				System.out.println("rank " + this.rank + " found everything right");
 			}
-			case "endless" -> endless();
+			case "endless" -> endless(this::collectives);
+			case "messages" -> endless(() -> passAround(filled(1, (i) -> value(this.rank, i)), 1));
 			default -> throw new IllegalArgumentException("unknown order: " + order);
 		}
 	}
 
-	private void endless() {
-		float[] values = new float[LARGE_COUNT];
+	private void collectives() {
+		this.group.allReduce(this.values, ReduceOp.SUM);
+		this.group.allToAll(of(new int[this.ranks]), of(new int[this.ranks]), DataType.INT32);
+	}
+
+	private void endless(Runnable calls) {
 		long start = System.nanoTime();
 		for (int call = 0;; call++) {
 			start = System.nanoTime();
 			try {
-				this.group.allReduce(values, ReduceOp.SUM);
+				calls.run();
 			}
 			catch (CollectiveException ex) {
 				System.out.println("rank " + this.rank + " failed after "

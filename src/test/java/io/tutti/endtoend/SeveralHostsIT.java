@@ -15,6 +15,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -59,6 +61,8 @@ class SeveralHostsIT {
 			Matcher joined = rank.awaitLine("joined; members (.*)", LIMIT);
 			assertThat(joined.group(1)).contains("10.77.0.1", "10.77.0.2", "10.77.0.3").doesNotContain("127.0.0.1");
 		});
+		assertThat(this.ranks)
+			.allSatisfy((rank) -> assertThat(rank.awaitLine("joined; .*", LIMIT).group()).contains("over shm+tcp"));
 		order("collectives");
 		awaitAll("found everything right");
 		this.hosts.network().disturb(Duration.ofMillis(20), 0.01);
@@ -85,6 +89,22 @@ class SeveralHostsIT {
 		assertThat(Duration.ofNanos(System.nanoTime() - cut)).isLessThan(HostRank.CALL);
 		assertThat(ends.subList(0, 4)).allSatisfy((end) -> assertThat(end).containsPattern("rank [45] lost"));
 		assertThat(ends.subList(4, RANKS)).allSatisfy((end) -> assertThat(end).contains("rank 0 lost"));
+	}
+
+	/** Both hosts reach rank 0, which sees nothing of it. */
+	@ParameterizedTest
+	@ValueSource(strings = { "endless", "messages" })
+	void hostsThatOnlyLoseEachOtherFailLongBeforeTheDeadline(String calls) throws Exception {
+		startRanks(TestHosts.address(0));
+		order(calls);
+		awaitAll("is under way");
+		long cut = System.nanoTime();
+		this.hosts.network().separate(1, 2);
+		for (TuttiProcess rank : this.ranks) {
+			assertThat(rank.awaitLine("failed after .*", LIMIT).group()).containsPattern("rank [2345] lost")
+				.contains("does not answer");
+		}
+		assertThat(Duration.ofNanos(System.nanoTime() - cut)).isLessThan(HostRank.CALL);
 	}
 
 	@Test

@@ -13,9 +13,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * Simulates hosts on one machine: network namespaces with one device and one host name
- * each, and a switch between them. Host 0 is 10.77.0.1 and fd77::1, host 1 is 10.77.0.2,
- * and so on.
+ * Simulates hosts on one machine: network namespaces with one device, one host name and
+ * one /dev/shm each, and a switch between them. Host 0 is 10.77.0.1 and fd77::1, host 1
+ * is 10.77.0.2, and so on.
  */
 final class TestHosts {
 
@@ -40,7 +40,7 @@ final class TestHosts {
 	static void assumePossible() throws Exception {
 		Assumptions.assumeTrue("root".equals(System.getProperty("user.name")), "not root: no network namespaces");
 		Assumptions.assumeTrue(Files.isWritable(Path.of("/dev/net/tun")), "no /dev/net/tun: no network cards");
-		for (String tool : List.of("ip", "nsenter", "unshare", "hostname")) {
+		for (String tool : List.of("ip", "nsenter", "unshare", "hostname", "mount")) {
 			Assumptions.assumeTrue(isInstalled(tool), tool + " is not installed");
 		}
 		Assumptions.assumeTrue(succeeds("unshare", "--net", "--uts", "true"), "namespaces are not allowed here");
@@ -55,6 +55,8 @@ final class TestHosts {
 		String name = this.prefix + "h" + host;
 		run("ip", "netns", "add", name);
 		this.namespaces.add(name);
+		Files.createDirectory(memory(host));
+		run("mount", "-t", "tmpfs", "-o", "size=256m", "tmpfs", memory(host).toString());
 		TapDevice card = new TapDevice(name);
 		this.network.plugIn(card);
 		run("ip", "link", "set", name, "netns", name);
@@ -62,6 +64,11 @@ final class TestHosts {
 		run("ip", "-n", name, "addr", "add", address(host) + "/24", "dev", name);
 		run("ip", "-n", name, "addr", "add", ipv6Address(host) + "/64", "dev", name, "nodad");
 		run("ip", "-n", name, "link", "set", name, "up");
+	}
+
+	/** What ranks on a host find in /dev/shm. */
+	private Path memory(int host) {
+		return Path.of("/run", this.namespaces.get(host));
 	}
 
 	static String address(int host) {
@@ -87,7 +94,8 @@ final class TestHosts {
 	/** The command line that runs a command on a host. */
 	List<String> on(int host, List<String> command) {
 		List<String> whole = new ArrayList<>(List.of("nsenter", "--net=/run/netns/" + this.namespaces.get(host),
-				"unshare", "--uts", "sh", "-c", "hostname \"$0\"; exec \"$@\"", "host" + host));
+				"unshare", "--uts", "--mount", "sh", "-c",
+				"mount --bind " + memory(host) + " /dev/shm && hostname \"$0\" && exec \"$@\"", "host" + host));
 		whole.addAll(command);
 		return whole;
 	}
@@ -109,7 +117,8 @@ final class TestHosts {
 				done
 				host=$((${1##*.} - 1))
 				shift
-				exec nsenter --net=/run/netns/%sh$host unshare --uts sh -c "hostname host$host; $*"
+				exec nsenter --net=/run/netns/%1$sh$host unshare --uts --mount \\
+				  sh -c "mount --bind /run/%1$sh$host /dev/shm; hostname host$host; $*"
 				""".formatted(this.prefix));
 		Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwxr-xr-x"));
 		return script;
@@ -131,8 +140,10 @@ final class TestHosts {
 	/** Removes the hosts. Processes that still run on them lose their network. */
 	void close() throws Exception {
 		this.network.close();
-		for (String name : this.namespaces) {
-			run("ip", "netns", "del", name);
+		for (int host = 0; host < this.namespaces.size(); host++) {
+			run("umount", "--lazy", memory(host).toString());
+			Files.delete(memory(host));
+			run("ip", "netns", "del", this.namespaces.get(host));
 		}
 	}
 

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.DelayQueue;
 import java.util.concurrent.Delayed;
@@ -26,6 +27,8 @@ final class TestSwitch {
 
 	/** The port by the MAC address last seen on it. */
 	private final Map<Long, Port> learned = new ConcurrentHashMap<>();
+
+	private final Set<Set<Integer>> separated = ConcurrentHashMap.newKeySet();
 
 	private volatile long delayNanos;
 
@@ -66,13 +69,22 @@ final class TestSwitch {
 		}
 	}
 
+	/** Cuts the way between two ports. Both reach the others. */
+	void separate(int one, int other) {
+		this.separated.add(Set.of(one, other));
+	}
+
+	private boolean reaches(Port from, Port to) {
+		return !to.cut && !from.cut && to.side == from.side && !this.separated.contains(Set.of(from.number, to.number));
+	}
+
 	private void pass(Port from, byte[] frame) {
 		ByteBuffer header = ByteBuffer.wrap(frame);
 		this.learned.put(address(header, SENDER_AT), from);
 		Port to = this.learned.get(address(header, 0));
 		long due = System.nanoTime() + this.delayNanos;
 		for (Port port : this.ports) {
-			if (port != from && (to == null || to == port) && !port.cut && !from.cut && port.side == from.side) {
+			if (port != from && (to == null || to == port) && reaches(from, port)) {
 				port.frames.add(new Frame(frame, due));
 			}
 		}

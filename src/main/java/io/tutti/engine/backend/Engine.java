@@ -223,7 +223,8 @@ public final class Engine implements AutoCloseable {
 
 	private static TcpSettings tcp(RankAssignment assignment, EngineSettings settings) {
 		boolean oversubscribed = assignment.localWorldSize() > Runtime.getRuntime().availableProcessors();
-		return new TcpSettings(settings.congestionControl(), Duration.ofSeconds(30), oversubscribed, settings.tls());
+		return new TcpSettings(settings.congestionControl(), Duration.ofSeconds(30), settings.timeouts().heartbeat(),
+				oversubscribed, settings.tls());
 	}
 
 	/** The group of all ranks. */

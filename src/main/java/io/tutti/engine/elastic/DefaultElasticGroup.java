@@ -34,6 +34,9 @@ public final class DefaultElasticGroup implements ElasticGroup {
 	/** Causes may form a cycle. */
 	private static final int MAX_CAUSES = 100;
 
+	/** How often the other ranks may lose this one without a step between. */
+	private static final int MAX_LOSSES = 3;
+
 	private static final String EVERY_RANK = "every rank must run the same steps, commit each of them and return after the last";
 
 	private final ElasticEngine elastic;
@@ -43,6 +46,11 @@ public final class DefaultElasticGroup implements ElasticGroup {
 	private final StateAgreement agreement;
 
 	private volatile @Nullable ElasticState state;
+
+	/** How often the other ranks have lost this one at the last step that failed. */
+	private int losses;
+
+	private long failedStep = -1;
 
 	/**
 	 * @param afterwards runs when the group has closed
@@ -93,6 +101,7 @@ public final class DefaultElasticGroup implements ElasticGroup {
 					if (!returned) {
 						state.rollback();
 					}
+					requireReached(group, broken.failure(), state.step());
 				}
 				continue;
 			}
@@ -121,6 +130,24 @@ public final class DefaultElasticGroup implements ElasticGroup {
 			throw failed;
 		}
 		return failed;
+	}
+
+	/**
+	 * A rank that the others lose again and again, though it is alive, has no network to
+	 * one of them. It ends, so that they continue without it.
+	 */
+	private void requireReached(ProcessGroup group, Failure failure, long step) {
+		if (step != this.failedStep) {
+			this.losses = 0;
+			this.failedStep = step;
+		}
+		if (failure.ranks().contains(group.rank()) && ++this.losses == MAX_LOSSES) {
+			throw failure(group, Failure.Kind.PEER_LOST, failure.ranks(),
+					"the other ranks have lost this rank " + MAX_LOSSES + " times at step " + step
+							+ " and it is alive: one of them does not reach it. This rank ends, so that they continue"
+							+ " without it. Check the network between this host and the others (" + failure.detail()
+							+ ")");
+		}
 	}
 
 	private static void abort(ProcessGroup group, Throwable failure) {

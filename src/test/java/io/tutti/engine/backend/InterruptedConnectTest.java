@@ -63,7 +63,7 @@ class InterruptedConnectTest {
 				new PeerAddress(0, peer.getInetAddress().getHostAddress(), peer.getLocalPort(), "host"),
 				new PeerAddress(1, peer.getInetAddress().getHostAddress(), 0, "host"));
 		TcpTransport transport = new TcpTransport(IDENTITY, this.latch, roster, listener,
-				new SessionKey(new byte[] { 7 }), new TcpSettings("system", LIMIT, false, null),
+				new SessionKey(new byte[] { 7 }), new TcpSettings("system", LIMIT, LIMIT, false, null),
 				CollectiveListener.NONE);
 		return new DefaultProcessGroup(IDENTITY, new TransportGroupBackend(Backends.TCP, IDENTITY, transport,
 				ReductionKernels.get(), AlgorithmOverrides.NONE), this.latch, (failure) -> {

@@ -125,7 +125,7 @@ final class PointToPointPair implements AutoCloseable {
 		List<Connections> connections = new ArrayList<>();
 		for (int rank = 0; rank < 2; rank++) {
 			connections.add(new TcpConnections(identity(rank), roster, this.listeners.get(rank), key,
-					new TcpSettings("system", LIMIT, true, null), CollectiveListener.NONE));
+					new TcpSettings("system", LIMIT, LIMIT, true, null), CollectiveListener.NONE));
 		}
 		return connections;
 	}

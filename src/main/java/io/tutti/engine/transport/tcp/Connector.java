@@ -118,6 +118,7 @@ final class Connector {
 		SocketChannel channel = stream.socket();
 		try {
 			channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+			stream.watch(new HostProbe(this.roster.get(other), this.settings.heartbeat()));
 			setCongestionControl(channel, other);
 		}
 		catch (IOException ex) {

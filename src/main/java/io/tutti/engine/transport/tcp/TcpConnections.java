@@ -26,6 +26,9 @@ public final class TcpConnections implements Connections {
 	/** Follows a group's name on its connections for messages. */
 	private static final String SUFFIX = "/p2p";
 
+	private record Connection(int peer, TcpStream stream) {
+	}
+
 	private record Arrival(int peer, @Nullable TcpStream stream, @Nullable IOException cause) {
 	}
 
@@ -41,7 +44,7 @@ public final class TcpConnections implements Connections {
 
 	private final Queue<Arrival> arrived = new ConcurrentLinkedQueue<>();
 
-	private final List<TcpStream> streams = new ArrayList<>();
+	private final List<Connection> connections = new ArrayList<>();
 
 	private volatile boolean closed;
 
@@ -125,7 +128,7 @@ public final class TcpConnections implements Connections {
 		if (stream != null) {
 			try {
 				stream.register(this.selector);
-				this.streams.add(stream);
+				this.connections.add(new Connection(arrival.peer(), stream));
 				handler.arrived(arrival.peer(), stream);
 			}
 			catch (IOException ex) {
@@ -140,8 +143,12 @@ public final class TcpConnections implements Connections {
 
 	@Override
 	public void prepareSleep(int awaited) {
-		for (int i = 0; i < this.streams.size(); i++) {
-			this.streams.get(i).awaitProgress();
+		for (int i = 0; i < this.connections.size(); i++) {
+			Connection each = this.connections.get(i);
+			if (each.peer() == awaited) {
+				each.stream().awaitPeer();
+			}
+			each.stream().awaitProgress();
 		}
 	}
 
@@ -180,7 +187,7 @@ public final class TcpConnections implements Connections {
 		catch (IOException ex) {
 			// The process gives the descriptor back.
 		}
-		this.streams.forEach(TcpStream::closeAfterDelivery);
+		this.connections.forEach((each) -> each.stream().closeAfterDelivery());
 	}
 
 }

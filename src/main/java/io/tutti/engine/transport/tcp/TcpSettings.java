@@ -11,8 +11,10 @@ import org.jspecify.annotations.Nullable;
  * @param congestionControl algorithm for connections inside one host, {@code system} for
  * the kernel's own
  * @param connect how long connecting to a rank that listens may take
+ * @param heartbeat how long a peer's host may be silent
  * @param oversubscribed whether this host has fewer cores than ranks
  * @param tls encrypts data connections, {@code null} for plain TCP
  */
-public record TcpSettings(String congestionControl, Duration connect, boolean oversubscribed, @Nullable Tls tls) {
+public record TcpSettings(String congestionControl, Duration connect, Duration heartbeat, boolean oversubscribed,
+		@Nullable Tls tls) {
 }

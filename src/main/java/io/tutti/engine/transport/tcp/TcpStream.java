@@ -46,6 +46,13 @@ final class TcpStream implements ByteStream {
 
 	private boolean ended;
 
+	private long receivedBytes;
+
+	private @Nullable HostProbe probe;
+
+	/** What the probe has found. */
+	private @Nullable IOException unreachable;
+
 	TcpStream(PeerSocket socket) {
 		this.socket = socket;
 		this.channel = socket.channel();
@@ -63,6 +70,7 @@ final class TcpStream implements ByteStream {
 
 	@Override
 	public long write(long address, long bytes) throws IOException {
+		requireReachable();
 		long limit = this.bothWays ? CALL_BYTES : ONE_WAY_BYTES;
 		this.bothWays = false;
 		long written = this.channel.write(this.windows.at(address, Math.min(bytes, limit)));
@@ -76,16 +84,44 @@ final class TcpStream implements ByteStream {
 			return 0;
 		}
 		try {
+			requireReachable();
 			int read = this.channel.read(this.windows.at(address, Math.min(bytes, CALL_BYTES)));
 			if (read < 0) {
 				throw new EOFException("closed by the peer");
 			}
 			this.bothWays |= read > 0;
+			this.receivedBytes += read;
 			return read;
 		}
 		catch (IOException ex) {
 			this.ended = true;
 			throw ex;
+		}
+	}
+
+	private void requireReachable() throws IOException {
+		if (this.unreachable != null) {
+			throw this.unreachable;
+		}
+	}
+
+	/** Lets a probe notice that the host at the other end no longer answers. */
+	void watch(HostProbe host) {
+		this.probe = host;
+	}
+
+	/**
+	 * The thread waits for the peer. Once its host no longer answers, the connection
+	 * fails.
+	 */
+	void awaitPeer() {
+		try {
+			if (this.probe != null) {
+				this.probe.check(this.receivedBytes);
+			}
+		}
+		catch (IOException ex) {
+			this.unreachable = ex;
 		}
 	}
 

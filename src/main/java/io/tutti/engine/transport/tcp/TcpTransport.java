@@ -191,6 +191,9 @@ public final class TcpTransport implements Transport, CallWait.Peers {
 		void awaitProgress() {
 			TcpStream connected = this.stream;
 			if (connected != null) {
+				if (this.link.blockedReading() || this.link.blockedWriting()) {
+					connected.awaitPeer();
+				}
 				connected.awaitProgress(this.link.blockedReading(), this.link.blockedWriting());
 			}
 		}

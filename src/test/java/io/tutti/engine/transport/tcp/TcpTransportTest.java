@@ -34,7 +34,8 @@ class TcpTransportTest {
 	void aDeadlineThatPassesDuringTheFirstConnectionIsATimeout() throws Exception {
 		try (ServerSocket full = new ServerSocket(0, 1, LOOPBACK); DataListener own = DataListener.open(LOOPBACK, 0)) {
 			List<SocketChannel> queued = fill(full);
-			TcpSettings settings = new TcpSettings(CongestionControl.SYSTEM, Duration.ofSeconds(10), true, null);
+			TcpSettings settings = new TcpSettings(CongestionControl.SYSTEM, Duration.ofSeconds(10),
+					Duration.ofSeconds(10), true, null);
 			try (TcpTransport transport = new TcpTransport(GroupIdentity.world(1, 2, 0), new FailureLatch(),
 					List.of(address(0, full.getLocalPort()), address(1, own.port())), own,
 					new SessionKey(new byte[] { 7 }), settings, CollectiveListener.NONE)) {
