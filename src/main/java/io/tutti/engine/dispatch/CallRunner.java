@@ -372,6 +372,7 @@ final class CallRunner implements AutoCloseable {
 	 * the backend becomes a failure of the group with the place of the call.
 	 */
 	private void runOnBackend(MemorySegment send, MemorySegment receive) {
+		this.call.memory(send.scope(), receive.scope());
 		try {
 			this.backend.run(this.call);
 		}
@@ -384,6 +385,9 @@ final class CallRunner implements AutoCloseable {
 		catch (RuntimeException ex) {
 			BufferValidation.requireStillOpen(this.call, send, receive, ex);
 			throw this.latch.giveUp(this.call, ex);
+		}
+		finally {
+			this.call.memory(null, null);
 		}
 		BufferValidation.requireStillOpen(this.call, send, receive, null);
 	}

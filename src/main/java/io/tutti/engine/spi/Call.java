@@ -1,5 +1,6 @@
 package io.tutti.engine.spi;
 
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 import io.tutti.Collective;
@@ -52,6 +53,10 @@ public final class Call {
 	private long receiveAddress;
 
 	private long receiveBytes;
+
+	private MemorySegment.@Nullable Scope sendMemory;
+
+	private MemorySegment.@Nullable Scope receiveMemory;
 
 	private String algorithm = "";
 
@@ -165,6 +170,28 @@ public final class Call {
 		this.sendBytes = sendBytes;
 		this.receiveAddress = receiveAddress;
 		this.receiveBytes = receiveBytes;
+	}
+
+	/** Sets the memory of the caller's buffers, {@code null} after the call. */
+	public void memory(MemorySegment.@Nullable Scope send, MemorySegment.@Nullable Scope receive) {
+		this.sendMemory = send;
+		this.receiveMemory = receive;
+	}
+
+	/**
+	 * Checks after a pause that the caller's buffers are still open: other memory may
+	 * have come to their addresses.
+	 * @throws IllegalStateException if one was closed
+	 */
+	public void requireOpenBuffers() {
+		requireOpen(this.issued.sendMemory);
+		requireOpen(this.issued.receiveMemory);
+	}
+
+	private static void requireOpen(MemorySegment.@Nullable Scope memory) {
+		if (memory != null && !memory.isAlive()) {
+			throw new IllegalStateException("a buffer was closed");
+		}
 	}
 
 	/** The issued call that this one is a part of; {@code this} for an issued call. */

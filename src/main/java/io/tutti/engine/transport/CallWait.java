@@ -85,6 +85,7 @@ public final class CallWait implements IdleStrategy.Condition {
 			this.frame.call().waited();
 		}
 		this.peers.sleep(Math.min(maxNanos, this.frame.call().deadline().remainingNanos() + 1));
+		this.frame.call().requireOpenBuffers();
 	}
 
 	@Override
