@@ -110,7 +110,7 @@ final class RendezvousClient {
 	}
 
 	private Membership await(ControlConnection connection) throws IOException, InterruptedException {
-		ControlClient client = new ControlClient(connection, this.request);
+		ControlClient client = client(connection);
 		try {
 			return this.request.membership(await(client.start(), client), client.control());
 		}
@@ -127,6 +127,16 @@ final class RendezvousClient {
 		}
 		catch (InterruptedException ex) {
 			client.control().close();
+			throw ex;
+		}
+	}
+
+	private ControlClient client(ControlConnection connection) throws IOException {
+		try {
+			return new ControlClient(connection, this.request);
+		}
+		catch (IOException ex) {
+			connection.close();
 			throw ex;
 		}
 	}

@@ -196,10 +196,11 @@ final class LocalMember {
 
 	/**
 	 * Adds a request to join. A newer one of the same slot replaces it.
-	 * @return {@code false} if this member has left, or another one leads
+	 * @return {@code false} if this member has left, another one leads, or the request
+	 * comes from another process of this member's own slot
 	 */
 	synchronized boolean add(Request request) {
-		if (!takesRequests()) {
+		if (!takesRequests() || request.join.member().slot() == this.self.slot()) {
 			return false;
 		}
 		Request replaced = this.requests.put(request.join.member().slot(), request);

@@ -248,6 +248,20 @@ class FormationEndpointTest {
 		}
 	}
 
+	/** Such as one that was stopped, and resumes after it was replaced. */
+	@Test
+	void anotherProcessOfTheSlotOfAMemberCannotJoinIt() throws Exception {
+		Member twin = new Member(0, "b0", "host");
+		try (FormationLink link = new FormationLink(Handshake.ofFormation("secret")
+			.connect(address(), null, (local) -> new FormationHello("elastic-test", 0, "b0"),
+					HandshakeDeadline.within(LIMIT)))) {
+			link.send(new Join(twin, FIRST, List.of(), 3, List.of()));
+			assertThatThrownBy(() -> link.receive(HandshakeDeadline.within(LIMIT))).isInstanceOf(IOException.class)
+				.hasMessageContaining("closed");
+			assertThat(this.member.requests()).isEmpty();
+		}
+	}
+
 	@Test
 	void anEndpointThatEndsAConnectionWhileItClosesRefuses() throws Exception {
 		ServerSocket closing = new ServerSocket(this.ranks.elastic().endpoints().get(1).port(), 1,
