@@ -15,6 +15,7 @@ import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.control.SessionKey;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.tls.HandshakeDeadline;
+import jdk.net.ExtendedSocketOptions;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +23,11 @@ import org.jspecify.annotations.Nullable;
  * accepts, so that there is one connection.
  */
 final class Connector {
+
+	private static final int KEEP_ALIVE_PROBES = 3;
+
+	/** The kernel's limit for the times of probes, in seconds. */
+	private static final int MAX_KEEP_ALIVE = 32767;
 
 	private final GroupIdentity identity;
 
@@ -86,10 +92,13 @@ final class Connector {
 		InetSocketAddress target = resolved(address);
 		HandshakeDeadline limit = HandshakeDeadline.within(this.settings.connect());
 		try {
-			return new TcpStream(this.handshake.connect(target, this.settings.tls(), (local) -> hello, () -> {
-				progressCheck.run();
-				limit.check();
-			}));
+			TcpStream stream = new TcpStream(
+					this.handshake.connect(target, this.settings.tls(), (local) -> hello, () -> {
+						progressCheck.run();
+						limit.check();
+					}));
+			stream.watch(new HostProbe(address, this.settings.heartbeat()));
+			return stream;
 		}
 		catch (IOException ex) {
 			throw new IOException(
@@ -118,13 +127,26 @@ final class Connector {
 		SocketChannel channel = stream.socket();
 		try {
 			channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-			stream.watch(new HostProbe(this.roster.get(other), this.settings.heartbeat()));
+			keepAlive(channel);
 			setCongestionControl(channel, other);
 		}
 		catch (IOException ex) {
 			stream.close();
 			throw ex;
 		}
+	}
+
+	/**
+	 * The kernel asks a peer's host from which nothing has arrived, and ends the
+	 * connection after the time of a heartbeat without an answer. It does not while data
+	 * that this rank has sent are unacknowledged: see {@link HostProbe}.
+	 */
+	private void keepAlive(SocketChannel channel) throws IOException {
+		int seconds = Math.clamp(this.settings.heartbeat().toSeconds(), 2 * KEEP_ALIVE_PROBES, MAX_KEEP_ALIVE);
+		channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+		channel.setOption(ExtendedSocketOptions.TCP_KEEPIDLE, seconds / 2);
+		channel.setOption(ExtendedSocketOptions.TCP_KEEPCOUNT, KEEP_ALIVE_PROBES);
+		channel.setOption(ExtendedSocketOptions.TCP_KEEPINTERVAL, seconds / 2 / KEEP_ALIVE_PROBES);
 	}
 
 	private void setCongestionControl(SocketChannel channel, int other) {

@@ -12,12 +12,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Notices during a long wait for a peer that the peer's host no longer answers, by
- * connecting to the peer's data port once more. The heartbeat shows the way between a
- * rank and rank 0 only, and TCP repeats unacknowledged data for a quarter of an hour.
- * Neither TCP keep-alive helps, which is not sent while data are unacknowledged, nor
- * TCP_USER_TIMEOUT, which also ends a connection to a peer that computes and does not
- * read. The peer's kernel answers for a busy or stopped process. For one thread at a
- * time.
+ * connecting once more to the port to which this rank has connected before. The heartbeat
+ * shows the way between a rank and rank 0 only, and TCP repeats unacknowledged data for a
+ * quarter of an hour; it sends no keep-alive meanwhile. TCP_USER_TIMEOUT would also end a
+ * connection to a peer that computes and does not read. The peer's kernel answers for a
+ * busy or stopped process. For one thread at a time.
  */
 final class HostProbe {
 
