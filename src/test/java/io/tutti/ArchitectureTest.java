@@ -54,7 +54,7 @@ class ArchitectureTest {
 			.resideInAPackage("io.tutti.engine..")
 			.should()
 			.onlyDependOnClassesThat(resideInAnyPackage("io.tutti", "io.tutti.engine..", "java..", "javax.crypto..",
-					"javax.net..", "jdk.incubator.vector..", "org.jspecify..", "org.bytedeco..")));
+					"javax.net..", "jdk.incubator.vector..", "jdk.net..", "org.jspecify..", "org.bytedeco..")));
 	}
 
 	@Test
