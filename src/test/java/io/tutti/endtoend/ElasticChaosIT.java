@@ -35,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * <p>
  * System properties: {@code tutti.chaos.seconds} how long ranks are disturbed (10, but at
  * least one fault of each kind), {@code tutti.chaos.period} seconds between two faults
- * (5), {@code tutti.chaos.faults} the kinds of faults (all), and
+ * (5), {@code tutti.chaos.faults} the kinds of faults (all but {@code SEPARATED}), and
  * {@code tutti.chaos.seed}. Without network namespaces there are no partitions.
  */
 class ElasticChaosIT {
@@ -53,7 +53,10 @@ class ElasticChaosIT {
 	/** What happens to a rank. */
 	private enum Fault {
 
-		KILLED, STOPPED, PARTITIONED
+		KILLED, STOPPED, PARTITIONED,
+
+		/** Does not reach one other rank. */
+		SEPARATED
 
 	}
 
@@ -152,7 +155,7 @@ class ElasticChaosIT {
 
 	private void disturb(ElasticJob job, TestHosts hosts) throws Exception {
 		List<Fault> kinds = this.faults.stream()
-			.filter((fault) -> hosts != null || fault != Fault.PARTITIONED)
+			.filter((fault) -> hosts != null || fault == Fault.KILLED || fault == Fault.STOPPED)
 			.toList();
 		List<Fault> first = new ArrayList<>(kinds);
 		Collections.shuffle(first, this.random);
@@ -177,6 +180,7 @@ class ElasticChaosIT {
 			case KILLED -> job.signal(slot, "KILL");
 			case STOPPED -> job.signal(slot, "STOP");
 			case PARTITIONED -> hosts.network().divide(sides(slot));
+			case SEPARATED -> hosts.network().separate(slot, neighbour(slot));
 		}
 		job.await("a step without slot " + slot, LIMIT, () -> generation(job, WITNESS) > generation);
 		long recovered = lastStep(job, WITNESS)[2];
@@ -190,7 +194,17 @@ class ElasticChaosIT {
 				hosts.network().divide(Collections.nCopies(RANKS, 0));
 				start(job, slot);
 			}
+			case SEPARATED -> {
+				int ended = job.process(slot).isAlive() ? neighbour(slot) : slot;
+				assertThat(job.exitCode(ended, LIMIT)).as(job.report()).isEqualTo(ExitCode.PEER_LOST);
+				hosts.network().reunite();
+				start(job, ended);
+			}
 		}
+	}
+
+	private static int neighbour(int slot) {
+		return (slot + 1) % WITNESS;
 	}
 
 	private static List<Integer> sides(int alone) {

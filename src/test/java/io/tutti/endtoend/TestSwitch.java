@@ -74,6 +74,11 @@ final class TestSwitch {
 		this.separated.add(Set.of(one, other));
 	}
 
+	/** Repairs the ways between all pairs of ports. */
+	void reunite() {
+		this.separated.clear();
+	}
+
 	private boolean reaches(Port from, Port to) {
 		return !to.cut && !from.cut && to.side == from.side && !this.separated.contains(Set.of(from.number, to.number));
 	}

@@ -65,8 +65,15 @@ class SlowLinkTest {
 		this.link.close();
 	}
 
+	/** Connects the ranks before the deadline runs. */
 	private List<Outcome<Void>> run(RankTask<Void> task) throws Exception {
-		return RankThreads.outcomes(2, LIMIT, task);
+		return RankThreads.outcomes(2, LIMIT, (rank) -> {
+			group(rank).barrier();
+			byte[] one = new byte[1];
+			group(rank).sendReceive(MemorySegment.ofArray(one.clone()), 1 - rank, MemorySegment.ofArray(one), 1 - rank,
+					DataType.INT8, 0);
+			return task.run(rank);
+		});
 	}
 
 	private ProcessGroup group(int rank) {

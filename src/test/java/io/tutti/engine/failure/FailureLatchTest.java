@@ -22,6 +22,8 @@ class FailureLatchTest {
 
 	private static final Duration LIMIT = Duration.ofMillis(300);
 
+	private static final Duration LONG_LIMIT = Duration.ofSeconds(30);
+
 	private final FailureLatch latch = new FailureLatch();
 
 	private final List<Failure> reports = new ArrayList<>();
@@ -38,7 +40,7 @@ class FailureLatchTest {
 	@Test
 	void anInterruptedThreadWaitsForTheVerdictToo() {
 		Thread.currentThread().interrupt();
-		assertThat(agree((failure) -> Thread.ofVirtual().start(() -> this.latch.trip(this.verdict))))
+		assertThat(agree(LONG_LIMIT, (failure) -> Thread.ofVirtual().start(() -> this.latch.trip(this.verdict))))
 			.isEqualTo(this.verdict);
 		assertThat(Thread.currentThread().isInterrupted()).isTrue();
 	}
@@ -46,7 +48,7 @@ class FailureLatchTest {
 	@Test
 	void anInterruptDuringTheWaitDoesNotEndTheWait() {
 		Thread caller = Thread.currentThread();
-		assertThat(agree((failure) -> Thread.ofVirtual().start(() -> {
+		assertThat(agree(LONG_LIMIT, (failure) -> Thread.ofVirtual().start(() -> {
 			while (caller.getState() != Thread.State.TIMED_WAITING) {
 				Thread.onSpinWait();
 			}
@@ -63,7 +65,7 @@ class FailureLatchTest {
 	void withoutAVerdictTheFailureReportsTheActualWaitTime() {
 		Thread.currentThread().interrupt();
 		long start = System.nanoTime();
-		Failure cause = agree((failure) -> {
+		Failure cause = agree(LIMIT, (failure) -> {
 		});
 		Duration waited = Duration.ofNanos(System.nanoTime() - start);
 		assertThat(waited).isGreaterThanOrEqualTo(LIMIT);
@@ -134,7 +136,7 @@ class FailureLatchTest {
 		assertThat(first).hasValue(1);
 	}
 
-	private Failure agree(java.util.function.Consumer<Failure> judge) {
+	private Failure agree(Duration limit, java.util.function.Consumer<Failure> judge) {
 		this.latch.reportTo(GroupIdentity.world(1, 2, 0), new FailureReporter() {
 			@Override
 			public void report(Failure failure) {
@@ -146,7 +148,7 @@ class FailureLatchTest {
 			public Failure withoutVerdict(Failure failure, Duration waited) {
 				return failure.withDetail(waited.toString());
 			}
-		}, LIMIT);
+		}, limit);
 		Failure agreed = this.latch.agree(CollectiveException.of(1, 4, this.seen, null)).failure();
 		assertThat(this.reports).containsExactly(this.seen);
 		return agreed;
