@@ -58,9 +58,10 @@ public final class IdleStrategy {
 		public static final Limits OVERSUBSCRIBED_COLLECTIVE = new Limits(1, 200, 0, SLEEP_NANOS, SLEEP_NANOS);
 
 		/**
-		 * Ranks that share cores in one process, where every arrival wakes the thread.
+		 * Ranks that share cores in one process, where every arrival wakes the thread. A
+		 * thousand that looked every 20 ms would use a core for it.
 		 */
-		public static final Limits WOKEN = new Limits(1, 0, 0, SLEEP_NANOS, SLEEP_NANOS);
+		public static final Limits WOKEN = new Limits(1, 0, 0, SLEEP_NANOS, 32 * SLEEP_NANOS);
 
 		/** A collective on a host that has fewer cores than ranks, or enough. */
 		public static Limits collective(boolean oversubscribed) {
