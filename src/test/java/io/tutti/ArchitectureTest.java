@@ -3,6 +3,7 @@ package io.tutti;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import java.util.ArrayList;
+import java.io.PrintStream;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -226,6 +227,23 @@ class ArchitectureTest {
 			.haveSimpleNameEndingWith("Manager")
 			.orShould()
 			.haveSimpleNameEndingWith("Impl"));
+	}
+
+	/** Names of files and JSON must not have the digits of the user's language. */
+	@Test
+	void textIsFormattedInNoLanguage() {
+		check(noClasses().should()
+			.callMethod(String.class, "format", String.class, Object[].class)
+			.orShould()
+			.callMethod(String.class, "formatted", Object[].class)
+			.orShould()
+			.callMethod(PrintStream.class, "printf", String.class, Object[].class)
+			.orShould()
+			.callMethod(PrintStream.class, "format", String.class, Object[].class)
+			.orShould()
+			.callMethod(String.class, "toLowerCase")
+			.orShould()
+			.callMethod(String.class, "toUpperCase"));
 	}
 
 	/** A communicator is the term of both MPI and NCCL. */

@@ -25,9 +25,19 @@ public record Timeouts(Duration rendezvous, Duration collective, Duration heartb
 		requirePositive("abort", abort);
 		requirePositive("drain", drain);
 		if (abort.compareTo(heartbeat) > 0) {
-			throw new IllegalArgumentException("timeout abort (" + abort + ") must not exceed heartbeat (" + heartbeat
-					+ "): a verdict that takes longer than a silence is never waited for");
+			throw new IllegalArgumentException(
+					"tutti.timeout.abort (" + abort + ") must not exceed tutti.timeout.heartbeat (" + heartbeat
+							+ "): a verdict that takes longer than a silence is never waited for");
 		}
+	}
+
+	/**
+	 * The default of {@code abort} for a heartbeat timeout.
+	 * @param heartbeat time without heartbeats after which a rank counts as lost
+	 * @return the documented default, or {@code heartbeat} if that is shorter
+	 */
+	public static Duration defaultAbort(Duration heartbeat) {
+		return (heartbeat.compareTo(DEFAULTS.abort()) < 0) ? heartbeat : DEFAULTS.abort();
 	}
 
 	/**

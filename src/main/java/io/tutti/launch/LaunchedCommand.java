@@ -103,6 +103,11 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 		return this.kind == Kind.SERVICE;
 	}
 
+	/** Whether a rank has ended before it joined, so that the others wait in vain. */
+	boolean failedToStart(RankExit failure) {
+		return failure.exitCode() == ExitCode.BAD_CONFIGURATION || failure.exitCode() == ExitCode.AUTHENTICATION_FAILED;
+	}
+
 	/** Whether a restart of the group may help after this failure. */
 	boolean restartMayHelp(RankExit failure) {
 		return !PERMANENT_FAILURES.contains(failure.exitCode());

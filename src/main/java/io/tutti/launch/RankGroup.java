@@ -148,8 +148,10 @@ final class RankGroup {
 		if (!end.failed() || this.phase != Phase.RUNNING) {
 			return;
 		}
-		if (!this.endsTogether) {
-			this.console.say(end.describe() + (this.running.isEmpty() ? "" : "; the other ranks continue"));
+		if (!this.endsTogether && !this.command.failedToStart(end)) {
+			if (!this.running.isEmpty()) {
+				this.console.say(end.describe() + "; the other ranks continue");
+			}
 		}
 		else {
 			enter(Phase.LEAVING, this.command.exitLimit(end, this.timings));

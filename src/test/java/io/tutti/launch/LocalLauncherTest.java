@@ -216,6 +216,16 @@ class LocalLauncherTest {
 		assertThat(outLines()).containsExactlyInAnyOrder("[0] served", "[2] served");
 	}
 
+	@ParameterizedTest
+	@ValueSource(ints = { 64, 77 })
+	void servicesEndTogetherIfARankCannotStart(int code) throws Exception {
+		LaunchedCommand command = LaunchedCommand.of(List.of("serve"),
+				own("[ $RANK = 1 ] && exit " + code + "; sleep 100"));
+		assertThat(start(launcher(command, 2, 0)).get(20, TimeUnit.SECONDS)).isEqualTo(code);
+		assertThat(errLines()).noneMatch((line) -> line.contains("continue"));
+		assertThat(lastErrLine()).contains("rank 1 ended with " + code);
+	}
+
 	@Test
 	void aRankLostBeforeTheStopOfServicesIsNoFailureOfTheStop() throws Exception {
 		LaunchedCommand command = LaunchedCommand.of(List.of("serve"), own(

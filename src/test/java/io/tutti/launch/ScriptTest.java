@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -23,6 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * The script {@code ./tutti} in a checkout whose build and JDK are replaced by small
@@ -88,7 +90,8 @@ class ScriptTest {
 	@ParameterizedTest
 	@CsvSource({ "bench --factor 2, , true, false", "train --epochs 3, , false, true",
 			"train --data=x.csv, , true, false", "serve, , false, false", "--http-port 9000, , false, false",
-			"serve, true, true, false", "train, true, true, false", "bench, false, false, false" })
+			"serve, true, true, false", "train, true, true, false", "bench, false, false, false",
+			"bench --help, , false, true", "trian --data x, , false, true" })
 	void aCommandGetsTheKernelsAndCompilersThatPayOff(String words, String setting, boolean vectors,
 			boolean firstTierOnly) throws Exception {
 		Started started = start("new", "out", Map.of("TUTTI_VECTORS", (setting != null) ? setting : ""),
@@ -125,6 +128,29 @@ class ScriptTest {
 			assertThat(files.map((file) -> file.getFileName().toString())).hasSize(3)
 				.allMatch((name) -> name.endsWith(".aot") || name.equals(".lock"));
 		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "TERM, 143", "INT, 130" })
+	void aStopDuringARecordingEndsItAndLeavesNothing(String signal, int exitCode) throws Exception {
+		assertThat(start("new", "build", "", "--version").exitCode()).isZero();
+		jdk("new", "25.0.1", RECORDS.replace("echo cache > \"${word#*=}\" ;;",
+				"echo cache > \"${word#*=}\"; echo $$ > \"${script%/*}/recorder\"; exec sleep 100 ;;"));
+		Path recorder = this.checkout.resolve("recorder");
+		Started stopped = start("new", "stopped", "", "serve");
+		await().atMost(Duration.ofSeconds(20))
+			.until(() -> Files.exists(recorder) && !Files.readString(recorder).isBlank());
+		new ProcessBuilder("kill", "-" + signal, "" + stopped.process().pid()).start().waitFor();
+		assertThat(stopped.exitCode()).isEqualTo(exitCode);
+		Path command = Path.of("/proc", Files.readString(recorder).strip(), "cmdline");
+		await().atMost(Duration.ofSeconds(10))
+			.until(() -> !Files.exists(command) || Files.readString(command).isEmpty());
+		try (Stream<Path> files = Files.list(cache("scalar").getParent())) {
+			assertThat(files.map((file) -> file.getFileName().toString())).containsExactlyInAnyOrder(".lock",
+					cache("launcher").getFileName() + ".failed");
+		}
+		jdk("new", "25.0.1", RECORDS);
+		assertThat(start("new", "next", "", "serve").out("-XX:AOTCache=")).isEqualTo(cache("scalar").toString());
 	}
 
 	@Test

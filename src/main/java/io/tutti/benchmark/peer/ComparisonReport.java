@@ -40,7 +40,7 @@ public final class ComparisonReport {
 			case TABLE -> List.of(
 					String.format(Locale.ROOT, "# %-14s %-16s %-14s %6s %12s %10s %10s %10s %8s %8s %7s", "system",
 							"transport", "collective", "ranks", "bytes", "p50 µs", "min µs", "max µs", "algbw", "busbw",
-							"#wrong") + columns((peer) -> String.format("%12s", "vs " + peer.label())),
+							"#wrong") + columns((peer) -> String.format(Locale.ROOT, "%12s", "vs " + peer.label())),
 					"# algbw and busbw in GB/s (10^9 bytes); times are the slowest rank's, over several rounds the median"
 							+ " of their p50 with the lowest and the highest",
 					"# vs: the peer's p50 over ours, above 1 we are faster; the fastest variant of a peer at each size");
@@ -52,11 +52,11 @@ public final class ComparisonReport {
 	private String line(ComparedLine compared) {
 		Measurement line = compared.line();
 		return switch (this.format) {
-			case TABLE ->
-				String.format(Locale.ROOT, "  %-14s %-16s %-14s %6d %12d %10.2f %10.2f %10.2f %8.2f %8.2f %7d",
-						line.system(), line.transport(), line.operation(), line.ranks(), line.bytes(), line.p50Micros(),
-						line.minMicros(), line.maxMicros(), line.algorithmBandwidth(), line.busBandwidth(),
-						line.wrong()) + columns((peer) -> String.format("%12s", ratio(compared, peer, "%.2f", "-")));
+			case TABLE -> String.format(Locale.ROOT,
+					"  %-14s %-16s %-14s %6d %12d %10.2f %10.2f %10.2f %8.2f %8.2f %7d", line.system(),
+					line.transport(), line.operation(), line.ranks(), line.bytes(), line.p50Micros(), line.minMicros(),
+					line.maxMicros(), line.algorithmBandwidth(), line.busBandwidth(), line.wrong())
+					+ columns((peer) -> String.format(Locale.ROOT, "%12s", ratio(compared, peer, "%.2f", "-")));
 			case TSV -> this.format.line(line) + columns((peer) -> "\t" + ratio(compared, peer, "%.4f", ""));
 			case JSON -> {
 				String object = this.format.line(line);

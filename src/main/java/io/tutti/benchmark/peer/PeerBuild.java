@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.zip.CRC32;
 
@@ -99,7 +100,7 @@ final class PeerBuild {
 		sum.update((compiler.toRealPath() + " " + Files.getLastModifiedTime(compiler) + " " + program.flags() + " "
 				+ program.libraries())
 			.getBytes(StandardCharsets.UTF_8));
-		return String.format("%08x", sum.getValue());
+		return String.format(Locale.ROOT, "%08x", sum.getValue());
 	}
 
 }

@@ -184,10 +184,10 @@ final class StandaloneSettings {
 
 	private Timeouts timeouts() {
 		Timeouts defaults = Timeouts.DEFAULTS;
+		Duration heartbeat = this.properties.duration("tutti.timeout.heartbeat", defaults.heartbeat());
 		return new Timeouts(this.properties.duration("tutti.timeout.rendezvous", defaults.rendezvous()),
-				this.properties.duration("tutti.timeout.collective", defaults.collective()),
-				this.properties.duration("tutti.timeout.heartbeat", defaults.heartbeat()),
-				this.properties.duration("tutti.timeout.abort", defaults.abort()),
+				this.properties.duration("tutti.timeout.collective", defaults.collective()), heartbeat,
+				this.properties.duration("tutti.timeout.abort", Timeouts.defaultAbort(heartbeat)),
 				this.properties.duration("tutti.timeout.drain", defaults.drain()));
 	}
 

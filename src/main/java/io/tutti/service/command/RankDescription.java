@@ -1,6 +1,7 @@
 package io.tutti.service.command;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
@@ -38,8 +39,8 @@ public record RankDescription(int rank, int worldSize, int localRank, int localW
 
 	/** The description as one line of JSON. */
 	String json() {
-		return "{\"rank\":%d,\"worldSize\":%d,\"localRank\":%d,\"localWorldSize\":%d".formatted(this.rank,
-				this.worldSize, this.localRank, this.localWorldSize) + ",\"masterAddress\":"
+		return String.format(Locale.ROOT, "{\"rank\":%d,\"worldSize\":%d,\"localRank\":%d,\"localWorldSize\":%d",
+				this.rank, this.worldSize, this.localRank, this.localWorldSize) + ",\"masterAddress\":"
 				+ quoted(this.masterAddress) + ",\"masterPort\":" + this.masterPort + ",\"source\":"
 				+ quoted(this.source) + ",\"used\":"
 				+ this.used.entrySet()
@@ -64,7 +65,8 @@ public record RankDescription(int rank, int worldSize, int localRank, int localW
 				case '\t' -> quoted.append("\\t");
 				case '\b' -> quoted.append("\\b");
 				case '\f' -> quoted.append("\\f");
-				default -> quoted.append((c < ' ') ? "\\u%04X".formatted((int) c) : String.valueOf(c));
+				default ->
+					quoted.append((c < ' ') ? String.format(Locale.ROOT, "\\u%04X", (int) c) : String.valueOf(c));
 			}
 		}
 		return quoted.append('"').toString();
@@ -73,13 +75,14 @@ public record RankDescription(int rank, int worldSize, int localRank, int localW
 	/** The description as text, one line per fact. */
 	public String text() {
 		StringBuilder text = new StringBuilder();
-		text.append("rank %d of %d%n".formatted(this.rank, this.worldSize));
-		text.append("source: %s%n".formatted(this.source));
-		text.append("local rank %d of %d on this host%n".formatted(this.localRank, this.localWorldSize));
-		text.append("rendezvous at %s port %d%n".formatted(this.masterAddress, this.masterPort));
-		this.used.forEach((name, value) -> text.append("used: %s=%s%n".formatted(name, value)));
-		this.ignored.forEach((line) -> text.append("note: %s%n".formatted(line)));
-		this.conflicts.forEach((line) -> text.append("conflict: %s%n".formatted(line)));
+		text.append(String.format(Locale.ROOT, "rank %d of %d%n", this.rank, this.worldSize));
+		text.append(String.format(Locale.ROOT, "source: %s%n", this.source));
+		text.append(
+				String.format(Locale.ROOT, "local rank %d of %d on this host%n", this.localRank, this.localWorldSize));
+		text.append(String.format(Locale.ROOT, "rendezvous at %s port %d%n", this.masterAddress, this.masterPort));
+		this.used.forEach((name, value) -> text.append(String.format(Locale.ROOT, "used: %s=%s%n", name, value)));
+		this.ignored.forEach((line) -> text.append(String.format(Locale.ROOT, "note: %s%n", line)));
+		this.conflicts.forEach((line) -> text.append(String.format(Locale.ROOT, "conflict: %s%n", line)));
 		return text.toString();
 	}
 

@@ -3,6 +3,7 @@ package io.tutti.service.command;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
@@ -123,7 +124,7 @@ final class TrainCommand implements Callable<Integer> {
 			if (command.type != null && command.type.options() != null) {
 				List<OptionSpec> own = List.copyOf(train.getCommandSpec().options());
 				List<OptionSpec> added = new TaskOptions(command.type.options()).addTo(train.getCommandSpec());
-				String heading = String.format("%nOptions of the task %s:%n", command.type.name());
+				String heading = String.format(Locale.ROOT, "%nOptions of the task %s:%n", command.type.name());
 				train.getHelpSectionMap()
 					.put(UsageMessageSpec.SECTION_KEY_OPTION_LIST,
 							(help) -> table(help, own) + heading + table(help, added));

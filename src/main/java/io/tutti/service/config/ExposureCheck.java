@@ -1,6 +1,7 @@
 package io.tutti.service.config;
 
 import java.net.InetAddress;
+import java.util.Locale;
 
 import io.tutti.engine.RankAssignment;
 import io.tutti.launch.RendezvousExposure;
@@ -27,7 +28,7 @@ final class ExposureCheck {
 			throw new ConfigurationException(
 					"HTTP would listen on " + ((address != null) ? address.getHostAddress() : "every address")
 							+ ", which other hosts can reach, and no token is set",
-					ACTION.formatted("or tutti.http.address=127.0.0.1"));
+					String.format(Locale.ROOT, ACTION, "or tutti.http.address=127.0.0.1"));
 		}
 	}
 
@@ -37,7 +38,8 @@ final class ExposureCheck {
 			String address = (bindAddress != null) ? bindAddress : assignment.masterAddress();
 			throw new ConfigurationException(
 					"rendezvous would listen on " + address + ", which other hosts can reach, and no token is set",
-					ACTION.formatted("or use the rendezvous address 127.0.0.1 if all ranks are on this host"));
+					String.format(Locale.ROOT, ACTION,
+							"or use the rendezvous address 127.0.0.1 if all ranks are on this host"));
 		}
 	}
 

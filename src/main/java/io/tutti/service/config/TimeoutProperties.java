@@ -14,7 +14,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  * @param collective limit of one collective call, 10 min by default
  * @param heartbeat silence after which a rank counts as lost, 30 s by default
  * @param abort how long a rank that detected a failure waits for rank 0's verdict, 5 s by
- * default
+ * default or {@code heartbeat} if that is shorter
  * @param drain limit from a stop request until the group has ended, 30 s by default
  */
 @ConfigurationProperties("tutti.timeout")
@@ -32,9 +32,10 @@ public record TimeoutProperties(@Nullable Duration rendezvous, @Nullable Duratio
 
 	private static Timeouts timeouts(@Nullable Duration rendezvous, @Nullable Duration collective,
 			@Nullable Duration heartbeat, @Nullable Duration abort, @Nullable Duration drain) {
+		Duration silence = orElse(heartbeat, Timeouts.DEFAULTS.heartbeat());
 		return new Timeouts(orElse(rendezvous, Timeouts.DEFAULTS.rendezvous()),
-				orElse(collective, Timeouts.DEFAULTS.collective()), orElse(heartbeat, Timeouts.DEFAULTS.heartbeat()),
-				orElse(abort, Timeouts.DEFAULTS.abort()), orElse(drain, Timeouts.DEFAULTS.drain()));
+				orElse(collective, Timeouts.DEFAULTS.collective()), silence,
+				orElse(abort, Timeouts.defaultAbort(silence)), orElse(drain, Timeouts.DEFAULTS.drain()));
 	}
 
 	private static Duration orElse(@Nullable Duration given, Duration otherwise) {

@@ -2,6 +2,7 @@ package io.tutti.service.group;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -367,7 +368,7 @@ public final class GroupLifecycle implements SmartLifecycle {
 					new GroupListeners(List.of(this.log, new BreakListener(this.broken, this.withdrawn))));
 			this.formingNanos = System.nanoTime() - start;
 			adopt(joined);
-			this.log.note("joined the group: rank %d of %d, backend %s over %s, after %d ms".formatted(
+			this.log.note(String.format(Locale.ROOT, "joined the group: rank %d of %d, backend %s over %s, after %d ms",
 					this.assignment.rank(), this.assignment.worldSize(), this.settings.backend(),
 					joined.world().transport(), this.formingNanos / NANOS_PER_MILLI));
 		}

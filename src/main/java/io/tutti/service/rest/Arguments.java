@@ -1,5 +1,7 @@
 package io.tutti.service.rest;
 
+import java.util.Locale;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,7 +18,8 @@ final class Arguments {
 	 */
 	static long inRange(String name, long value, long min, long max) {
 		if (value < min || value > max) {
-			throw ProblemException.invalidArgument("%s must be in %d..%d, got %d".formatted(name, min, max, value));
+			throw ProblemException
+				.invalidArgument(String.format(Locale.ROOT, "%s must be in %d..%d, got %d", name, min, max, value));
 		}
 		return value;
 	}
@@ -27,12 +30,12 @@ final class Arguments {
 	 */
 	static String text(String name, @Nullable String text, int maxLength) {
 		if (text == null || text.isBlank()) {
-			throw ProblemException
-				.invalidArgument("%s must have 1 to %d characters that are not all blank".formatted(name, maxLength));
+			throw ProblemException.invalidArgument(String.format(Locale.ROOT,
+					"%s must have 1 to %d characters that are not all blank", name, maxLength));
 		}
 		if (text.length() > maxLength) {
-			throw ProblemException
-				.invalidArgument("%s must have 1 to %d characters, got %d".formatted(name, maxLength, text.length()));
+			throw ProblemException.invalidArgument(String.format(Locale.ROOT, "%s must have 1 to %d characters, got %d",
+					name, maxLength, text.length()));
 		}
 		return text;
 	}

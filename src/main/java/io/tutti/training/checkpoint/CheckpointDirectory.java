@@ -22,6 +22,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -70,12 +71,12 @@ final class CheckpointDirectory implements Closeable {
 	record Owner(long job, long generation) {
 
 		String claim() {
-			return String.format(".claim-%016x-%d", this.job, this.generation);
+			return String.format(Locale.ROOT, ".claim-%016x-%d", this.job, this.generation);
 		}
 
 		/** Whether a claim belongs to another job. */
 		boolean excludes(Matcher claim) {
-			return this.job == 0 || !claim.group(1).equals(String.format("%016x", this.job));
+			return this.job == 0 || !claim.group(1).equals(String.format(Locale.ROOT, "%016x", this.job));
 		}
 
 	}
@@ -151,7 +152,7 @@ final class CheckpointDirectory implements Closeable {
 	 * @throws IOException if it cannot be written; nothing of it is left
 	 */
 	Path add(long step, Content content) throws IOException {
-		Path target = this.path.resolve(String.format("step-%08d", step));
+		Path target = this.path.resolve(String.format(Locale.ROOT, "step-%08d", step));
 		if (Files.isDirectory(target)) {
 			return target;
 		}

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
@@ -158,7 +159,8 @@ final class CheckpointFiles implements Closeable {
 		List<List<StoredTensor>> shards = shards(tensors, shardBytes);
 		List<String> names = new ArrayList<>();
 		for (List<StoredTensor> shard : shards) {
-			String name = String.format("%s-%05d-of-%05d.safetensors", kind, names.size() + 1, shards.size());
+			String name = String.format(Locale.ROOT, "%s-%05d-of-%05d.safetensors", kind, names.size() + 1,
+					shards.size());
 			sums.put(name, SafetensorsWriter.write(directory.resolve(name), METADATA, shard));
 			names.add(name);
 		}

@@ -65,7 +65,7 @@ class StartupFailureTest {
 					--management.server.port=0             | HTTP would listen on every address
 					--tutti.rank=3                         | tutti.world-size is not set
 					--tutti.rank=x                         | tutti.rank=x
-					--tutti.timeout.abort=5m               | timeout abort (PT5M) must not exceed heartbeat
+					--tutti.timeout.abort=5m               | tutti.timeout.abort (PT5M) must not exceed tutti.timeout.heartbeat
 					--tutti.timeout.collective=soon        | tutti.timeout.collective=soon is not a Duration
 					--tutti.timeout.colective=5m           | unknown property tutti.timeout.colective. Did you mean tutti.timeout.collective?
 					--tutti.timeouts.heartbeat=5s          | unknown property tutti.timeouts.heartbeat. Did you mean tutti.timeout.heartbeat?
