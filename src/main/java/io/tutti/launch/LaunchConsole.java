@@ -12,9 +12,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Merges the output of all ranks into whole lines, each prefixed with its rank. On a
  * terminal it also keeps one live line, such as a progress bar, below them. Thread-safe.
- * If the reader closes the pipe, further output is dropped and the ranks continue.
+ * If output cannot be written, as when the reader closes the pipe, further output is
+ * dropped and the ranks continue.
  */
 public final class LaunchConsole {
+
+	/** The kernel's text for a pipe without a reader. */
+	private static final String BROKEN_PIPE = "Broken pipe";
 
 	private static final byte[] CLEAR_LINE = "\r\033[K".getBytes(StandardCharsets.US_ASCII);
 
@@ -45,6 +49,14 @@ public final class LaunchConsole {
 	/** Whether live lines on standard error are redrawn in place. */
 	boolean showsLiveLines() {
 		return this.err.terminal;
+	}
+
+	/**
+	 * Why standard output is incomplete, such as a full disk; {@code null} if it is not,
+	 * or if its reader has closed the pipe.
+	 */
+	synchronized @Nullable String problem() {
+		return this.out.problem;
 	}
 
 	/** Prints a line of the launcher itself on standard error. */
@@ -141,6 +153,8 @@ public final class LaunchConsole {
 
 		private boolean closed;
 
+		private @Nullable String problem;
+
 		Sink(OutputStream stream, boolean terminal) {
 			this.stream = stream;
 			this.terminal = terminal;
@@ -156,6 +170,7 @@ public final class LaunchConsole {
 			}
 			catch (IOException ex) {
 				this.closed = true;
+				this.problem = BROKEN_PIPE.equals(ex.getMessage()) ? null : ex.getMessage();
 			}
 		}
 

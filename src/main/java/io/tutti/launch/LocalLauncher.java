@@ -2,6 +2,7 @@ package io.tutti.launch;
 
 import java.io.IOException;
 
+import io.tutti.ExitCode;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,12 +37,23 @@ public final class LocalLauncher {
 	/**
 	 * Runs until the last rank has ended.
 	 * @return 0, or the exit code of the first rank to fail (128 + signal if a signal
-	 * ended it); of an elastic job that of the rank whose failure ended the job
+	 * ended it); of an elastic job that of the rank whose failure ended the job; 70 if no
+	 * rank has failed but their output could not be written
 	 * @throws IOException if the program cannot be started
 	 * @throws InterruptedException if the calling thread is interrupted; no rank is left
 	 * running
 	 */
 	public int run() throws IOException, InterruptedException {
+		int code = runGroups();
+		String problem = this.console.problem();
+		if (code != ExitCode.DONE || problem == null) {
+			return code;
+		}
+		this.console.say("the output of the ranks is incomplete: " + problem);
+		return ExitCode.INTERNAL;
+	}
+
+	private int runGroups() throws IOException, InterruptedException {
 		for (int restart = 0;; restart++) {
 			GroupExit end = runGroup(restart);
 			RankExit failure = end.firstFailure();

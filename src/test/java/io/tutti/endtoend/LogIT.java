@@ -4,9 +4,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
+import io.tutti.ExitCode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -17,6 +20,24 @@ class LogIT {
 
 	@TempDir
 	Path directory;
+
+	@ParameterizedTest
+	@ValueSource(strings = { "env", "launch -n 1 env" })
+	void outputWithoutRoomOnTheDiskIsAnError(String command) throws Exception {
+		List<String> full = List.of("sh", "-c", "exec \"$@\" > /dev/full", "sh");
+		try (TuttiProcess env = TuttiProcess.startWithin(full, this.directory, command.split(" "))) {
+			assertThat(env.exitCode(Duration.ofSeconds(60))).as(env.output()).isEqualTo(ExitCode.INTERNAL);
+			assertThat(env.output()).containsPattern("could not be written|is incomplete: No space left on device");
+		}
+	}
+
+	@Test
+	void aReaderMayCloseThePipe() throws Exception {
+		List<String> closed = List.of("sh", "-c", "{ sleep 1; \"$@\"; echo ended with $? >&2; } | true", "sh");
+		try (TuttiProcess env = TuttiProcess.startWithin(closed, this.directory, "env")) {
+			assertThat(env.awaitLine("ended with (\\d+)", Duration.ofSeconds(60)).group(1)).isEqualTo("0");
+		}
+	}
 
 	@Test
 	void everyStructuredLineSaysWhoSpeaksAndWhereItStands() throws Exception {

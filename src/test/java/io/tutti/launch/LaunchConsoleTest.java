@@ -52,18 +52,31 @@ class LaunchConsoleTest {
 		assertThat(this.err.toString(StandardCharsets.UTF_8)).isEqualTo("[0] 100 %\n");
 	}
 
-	@Test
-	void outputIsDroppedAfterTheReaderClosesThePipe() {
-		OutputStream broken = new OutputStream() {
+	private static OutputStream broken(String reason) {
+		return new OutputStream() {
 			@Override
 			public void write(int b) throws IOException {
-				throw new IOException("Broken pipe");
+				throw new IOException(reason);
 			}
 		};
+	}
+
+	@Test
+	void aFullDiskIsReported() {
+		LaunchConsole console = new LaunchConsole(broken("No space left on device"), false, this.err, false);
+		assertThat(console.problem()).isNull();
+		line(console.linesOf(0, false, true), "lost", false);
+		assertThat(console.problem()).isEqualTo("No space left on device");
+	}
+
+	@Test
+	void outputIsDroppedAfterTheReaderClosesThePipe() {
+		OutputStream broken = broken("Broken pipe");
 		LaunchConsole console = new LaunchConsole(broken, false, this.err, false);
 		line(console.linesOf(0, false, true), "lost", false);
 		line(console.linesOf(0, true, true), "kept", false);
 		assertThat(this.err.toString(StandardCharsets.UTF_8)).isEqualTo("[0] kept\n");
+		assertThat(console.problem()).isNull();
 	}
 
 	@Test

@@ -1,6 +1,9 @@
 package io.tutti.service.command;
 
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -38,6 +41,9 @@ public final class TuttiCommand implements Runnable {
 	private static final List<String> COMMANDS = List.of("serve", "train", "bench", "launch", "export", "env",
 			"rehearse");
 
+	/** Leads to a file, or has the name of a pipe. */
+	private static final Path STANDARD_OUTPUT = Path.of("/proc/self/fd/1");
+
 	/** Examples stay on one line. */
 	private static final int HELP_WIDTH = 110;
 
@@ -61,11 +67,31 @@ public final class TuttiCommand implements Runnable {
 			words = withoutDelimiter(words);
 		}
 		try {
-			return commandLine(application, COMMANDS.contains(words[0]) ? List.of(words[0]) : COMMANDS, words)
-				.execute(words);
+			return written(commandLine(application, COMMANDS.contains(words[0]) ? List.of(words[0]) : COMMANDS, words)
+				.execute(words));
 		}
 		catch (ParameterException ex) {
 			return refuse(ex, words);
+		}
+	}
+
+	/**
+	 * A result that the disk had no room for is no success. A reader may leave a pipe.
+	 */
+	private static int written(int code) {
+		if (code != ExitCode.DONE || !System.out.checkError() || isPipe()) {
+			return code;
+		}
+		System.err.println("tutti: standard output could not be written; it may be on a full disk");
+		return ExitCode.INTERNAL;
+	}
+
+	private static boolean isPipe() {
+		try {
+			return !Files.readSymbolicLink(STANDARD_OUTPUT).isAbsolute();
+		}
+		catch (IOException ex) {
+			return true;
 		}
 	}
 
