@@ -320,14 +320,18 @@ class ScriptTest {
 		assertThat(file.toFile().setExecutable(true)).isTrue();
 	}
 
-	/** Runs the script from a directory that is not the checkout. */
+	/**
+	 * Runs the script from a directory that is not the checkout. The tests may run where
+	 * SIGINT is ignored, as in the background of a script.
+	 */
 	private Started start(String jdk, String name, String options, String... arguments) throws IOException {
 		return start(jdk, name, Map.of("TUTTI_JAVA_OPTS", options), arguments);
 	}
 
 	private Started start(String jdk, String name, Map<String, String> environment, String... arguments)
 			throws IOException {
-		List<String> command = new ArrayList<>(List.of(this.checkout.resolve("tutti").toString()));
+		List<String> command = new ArrayList<>(
+				List.of("env", "--default-signal=INT", this.checkout.resolve("tutti").toString()));
 		command.addAll(List.of(arguments));
 		ProcessBuilder builder = new ProcessBuilder(command).directory(this.directory.toFile())
 			.redirectInput(new File("/dev/null"))

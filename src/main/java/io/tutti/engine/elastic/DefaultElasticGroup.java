@@ -134,7 +134,7 @@ public final class DefaultElasticGroup implements ElasticGroup {
 
 	/**
 	 * A rank that the others lose again and again, though it is alive, has no network to
-	 * one of them. It ends, so that they continue without it.
+	 * one of them or is too slow. It ends, so that they continue without it.
 	 */
 	private void requireReached(ProcessGroup group, Failure failure, long step) {
 		if (step != this.failedStep) {
@@ -142,11 +142,13 @@ public final class DefaultElasticGroup implements ElasticGroup {
 			this.failedStep = step;
 		}
 		if (failure.ranks().contains(group.rank()) && ++this.losses == MAX_LOSSES) {
+			String reason = (failure.kind() == Failure.Kind.TIMEOUT)
+					? "it is slower than tutti.timeout.collective allows. Raise this limit"
+					: "one of them does not reach it. Check the network between this host and the others";
 			throw failure(group, Failure.Kind.PEER_LOST, failure.ranks(),
 					"the other ranks have lost this rank " + MAX_LOSSES + " times at step " + step
-							+ " and it is alive: one of them does not reach it. This rank ends, so that they continue"
-							+ " without it. Check the network between this host and the others (" + failure.detail()
-							+ ")");
+							+ ", and it is alive. It ends, so that they continue without it: " + reason + " ("
+							+ failure.detail() + ")");
 		}
 	}
 

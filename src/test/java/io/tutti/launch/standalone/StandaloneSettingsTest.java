@@ -12,6 +12,7 @@ import io.tutti.BadConfigurationException;
 import io.tutti.CollectiveListener;
 import io.tutti.ExitCode;
 import io.tutti.ProcessGroup;
+import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.backend.TransportChoice;
 import io.tutti.launch.ProcessProperties;
@@ -134,6 +135,13 @@ class StandaloneSettingsTest {
 	}
 
 	@Test
+	void aShortHeartbeatShortensTheWaitForAVerdict() {
+		Timeouts timeouts = settings(Map.of("tutti.timeout.heartbeat", "3s"), Map.of()).timeouts();
+		assertThat(timeouts.abort()).hasSeconds(3);
+		assertThat(settings(Map.of("tutti.timeout.heartbeat", "9s"), Map.of()).timeouts().abort()).hasSeconds(5);
+	}
+
+	@Test
 	void aTokenCanBeReadFromAFile(@TempDir Path folder) throws Exception {
 		Path file = Files.writeString(folder.resolve("token"), "secret\n");
 		assertThat(settings(Map.of("tutti.security.token-file", file.toString()), Map.of()).token())
@@ -149,7 +157,7 @@ class StandaloneSettingsTest {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "tutti.timeout.abort, x", "tutti.transport.kind, udp", "tutti.timeout.heartbeat, 1s",
+	@CsvSource({ "tutti.timeout.abort, x", "tutti.transport.kind, udp", "tutti.timeout.abort, 1m",
 			"tutti.tls.bundle, b", "tutti.collective.algorithms, foo=bar", "tutti.security.token-file, /nowhere" })
 	void anInvalidPropertyHasTheExitCodeOfABadConfiguration(String name, String value) {
 		assertThatThrownBy(() -> settings(Map.of(name, value), Map.of())).isInstanceOf(BadConfigurationException.class)
