@@ -148,13 +148,11 @@ final class RankGroup {
 		if (!end.failed() || this.phase != Phase.RUNNING) {
 			return;
 		}
-		if (!this.endsTogether && !this.command.failedToStart(end)) {
-			if (!this.running.isEmpty()) {
-				this.console.say(end.describe() + "; the other ranks continue");
-			}
-		}
-		else {
+		if (this.endsTogether || this.command.failedToStart(end)) {
 			enter(Phase.LEAVING, this.command.exitLimit(end, this.timings));
+		}
+		else if (!this.running.isEmpty()) {
+			this.console.say(end.describe() + "; the other ranks continue");
 		}
 	}
 

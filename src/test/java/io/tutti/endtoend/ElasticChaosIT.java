@@ -102,6 +102,7 @@ class ElasticChaosIT {
 			}
 			disturb(job, hosts);
 			done = end(job);
+			requireNothingLeft((hosts != null) ? hosts.memories() : List.of(Path.of("/dev/shm")));
 		}
 		finally {
 			if (hosts != null) {
@@ -111,7 +112,6 @@ class ElasticChaosIT {
 		long steps = Long.parseLong(done[1]);
 		assertThat(distance(undisturbed(steps), parameters("checkpoints"))).isLessThan(1e-3);
 		long lost = requireEachSampleOnce(steps);
-		requireNothingLeft();
 		report(steps, Long.parseLong(done[3]), lost);
 		requireFlatUsage();
 	}
@@ -312,12 +312,14 @@ class ElasticChaosIT {
 		return Arrays.stream(list.split(",")).filter((word) -> !word.isEmpty()).map(Integer::valueOf).toList();
 	}
 
-	private void requireNothingLeft() throws IOException {
+	private void requireNothingLeft(List<Path> memories) throws IOException {
 		assertThat(this.pids).noneMatch((pid) -> ProcessHandle.of(pid).filter(ProcessHandle::isAlive).isPresent());
-		try (Stream<Path> files = Files.list(Path.of("/dev/shm"))) {
-			assertThat(files.map((file) -> file.getFileName().toString())
-				.filter((name) -> name.startsWith("tutti-"))
-				.filter((name) -> this.pids.stream().anyMatch((pid) -> name.contains("-" + pid + "-")))).isEmpty();
+		for (Path memory : memories) {
+			try (Stream<Path> files = Files.list(memory)) {
+				assertThat(files.map((file) -> file.getFileName().toString())
+					.filter((name) -> name.startsWith("tutti-"))
+					.filter((name) -> this.pids.stream().anyMatch((pid) -> name.contains("-" + pid + "-")))).isEmpty();
+			}
 		}
 	}
 

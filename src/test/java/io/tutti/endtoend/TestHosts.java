@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Assumptions;
 
@@ -66,7 +67,11 @@ final class TestHosts {
 		run("ip", "-n", name, "link", "set", name, "up");
 	}
 
-	/** What ranks on a host find in /dev/shm. */
+	/** The folders that ranks find as /dev/shm. */
+	List<Path> memories() {
+		return IntStream.range(0, this.namespaces.size()).mapToObj(this::memory).toList();
+	}
+
 	private Path memory(int host) {
 		return Path.of("/run", this.namespaces.get(host));
 	}

@@ -6,6 +6,7 @@ import java.net.NoRouteToHostException;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 import io.tutti.engine.control.PeerAddress;
 import org.jspecify.annotations.Nullable;
@@ -20,10 +21,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class HostProbe {
 
-	private static final Duration SHORTEST = Duration.ofSeconds(1);
+	private static final int SHORTEST_MILLIS = 1_000;
 
 	/** The kernel gives up to connect later. */
-	private static final Duration LONGEST = Duration.ofSeconds(60);
+	private static final int LONGEST_MILLIS = 60_000;
 
 	/** One attempt to connect, on a thread of its own. */
 	private static final class Attempt {
@@ -47,7 +48,7 @@ final class HostProbe {
 
 	private final PeerAddress peer;
 
-	private final Duration limit;
+	private final int limitMillis;
 
 	private long seenBytes;
 
@@ -63,8 +64,7 @@ final class HostProbe {
 	 */
 	HostProbe(PeerAddress peer, Duration heartbeat) {
 		this.peer = peer;
-		Duration half = heartbeat.dividedBy(2);
-		this.limit = (half.compareTo(SHORTEST) < 0) ? SHORTEST : (half.compareTo(LONGEST) > 0) ? LONGEST : half;
+		this.limitMillis = Math.clamp(heartbeat.toMillis() / 2, SHORTEST_MILLIS, LONGEST_MILLIS);
 	}
 
 	/**
@@ -74,7 +74,8 @@ final class HostProbe {
 	 */
 	void check(long receivedBytes) throws IOException {
 		long now = System.nanoTime();
-		if (receivedBytes != this.seenBytes || now - this.checkedNanos > this.limit.toNanos()) {
+		long limitNanos = TimeUnit.MILLISECONDS.toNanos(this.limitMillis);
+		if (receivedBytes != this.seenBytes || now - this.checkedNanos > limitNanos) {
 			this.seenBytes = receivedBytes;
 			this.sinceNanos = now;
 			this.attempt = null;
@@ -84,11 +85,11 @@ final class HostProbe {
 		if (last != null && last.silence != null) {
 			throw last.silence;
 		}
-		if (now - this.sinceNanos >= this.limit.toNanos()) {
+		if (now - this.sinceNanos >= limitNanos) {
 			this.sinceNanos = now;
 			Attempt next = new Attempt();
 			this.attempt = next;
-			Thread.startVirtualThread(() -> next.run(this.peer, (int) this.limit.toMillis()));
+			Thread.startVirtualThread(() -> next.run(this.peer, this.limitMillis));
 		}
 	}
 
