@@ -381,14 +381,18 @@ final class FormationEndpoint implements AutoCloseable {
 		}
 	}
 
-	/** No deadline: shows the waiting member from time to time that this one is alive. */
+	/**
+	 * No deadline: shows the waiting member from time to time that this one is alive. A
+	 * failure to do so does not end the wait, since what the member has sent before it
+	 * closed the connection is still to be read.
+	 */
 	private static HandshakeDeadline signsOfLife(FormationLink link) {
 		AtomicLong dueNanos = new AtomicLong(System.nanoTime());
 		return () -> {
 			long now = System.nanoTime();
 			if (now - dueNanos.get() >= 0) {
 				dueNanos.set(now + WAIT_NANOS);
-				link.send(new Wait());
+				link.trySend(new Wait());
 			}
 		};
 	}

@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketTimeoutException;
+import java.net.StandardSocketOptions;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
@@ -341,6 +342,30 @@ class FormationEndpointTest {
 				Thread.onSpinWait();
 			}
 			assertThat(engine.joinersWait()).isFalse();
+		}
+	}
+
+	/**
+	 * The endpoint shows a waiting member twice a second that it is alive, which fails
+	 * when the member has closed the connection. The message before is still to be read.
+	 */
+	@Test
+	void theLastMessageOfAMemberThatHasClosedItsConnectionCounts() throws Exception {
+		for (int attempt = 0; attempt < 4; attempt++) {
+			PeerSocket socket = socket("secret", "elastic-test");
+			socket.socket().setOption(StandardSocketOptions.SO_LINGER, 0);
+			LocalMember.Request request;
+			try (FormationLink link = new FormationLink(socket)) {
+				link.send(new Join(ONE, FIRST, List.of(), 3, List.of()));
+				link.receive(HandshakeDeadline.within(LIMIT));
+				request = this.member.requests().getFirst();
+				link.receive(HandshakeDeadline.within(LIMIT));
+				// Just before the endpoint sends the next sign of life.
+				Thread.sleep(485);
+				link.send(new Joined("f3"));
+			}
+			Awaitility.await().atMost(LIMIT).until(() -> this.member.requests().isEmpty());
+			assertThat(this.member.anyLost(List.of(request), "f3")).isFalse();
 		}
 	}
 
