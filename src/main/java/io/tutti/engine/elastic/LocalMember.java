@@ -167,22 +167,26 @@ final class LocalMember {
 		return true;
 	}
 
-	/** The group of a formation that this member has accepted has formed. */
-	void formed(Formation formation) {
-		synchronized (this) {
-			this.base = formation;
-			this.broken = null;
-			this.accepted.clear();
-			this.phase = Phase.RUNNING;
-			notifyAll();
-		}
+	/**
+	 * The group of a formation that this member has accepted has formed. If it does not
+	 * lead the next one, it ends the requests of processes that are outside the group;
+	 * members of the group may still wait for its last message.
+	 */
+	synchronized void formed(Formation formation) {
+		this.base = formation;
+		this.broken = null;
+		this.accepted.clear();
+		this.phase = Phase.RUNNING;
 		if (!takesRequests()) {
-			dismiss(null);
+			requests().stream()
+				.filter((request) -> !formation.members().contains(request.join.member()))
+				.forEach(this::ended);
 		}
+		notifyAll();
 	}
 
 	/** While a generation runs, only its rank 0 does: it leads the next formation. */
-	private synchronized boolean takesRequests() {
+	private boolean takesRequests() {
 		return !this.left && (this.phase != Phase.RUNNING || this.base == null
 				|| this.base.members().getFirst().equals(this.self));
 	}

@@ -158,4 +158,24 @@ class FormationProtocolTest {
 		}
 	}
 
+	/**
+	 * A process that joins with a lower slot than the leader's is rank 0 of the next
+	 * generation. The leader still has to tell the others that it has joined.
+	 */
+	@Test
+	void aLeaderThatHasJoinedKeepsTheConnectionsToTheMembersOfItsGroup() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(3, 3, 1);
+		Party leader = party(ranks, new Member(1, "a1", "host"));
+		Party joining = party(ranks, new Member(0, "b0", "host"));
+		try (FormationLink link = joining.endpoint.connect(1, Duration.ofSeconds(5))) {
+			link.send(joining.member.join(Set.of()));
+			assertThat(link.receive(() -> {
+			})).isInstanceOf(FormationMessage.Wait.class);
+			List<LocalMember.Request> requests = leader.member.requests();
+			leader.member.formed(new Formation(4, "f4", List.of(joining.member.self(), leader.member.self())));
+			assertThat(leader.member.requests()).isEqualTo(requests).hasSize(1);
+			assertThat(leader.member.anyLost(requests, "f4")).isFalse();
+		}
+	}
+
 }
