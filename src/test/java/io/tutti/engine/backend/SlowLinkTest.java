@@ -1,6 +1,7 @@
 package io.tutti.engine.backend;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
@@ -33,10 +34,13 @@ class SlowLinkTest {
 
 	private static final Duration LIMIT = Duration.ofSeconds(60);
 
-	private static final Duration DEADLINE = Duration.ofSeconds(1);
+	private static final Duration DEADLINE = Duration.ofSeconds(2);
 
-	/** Amount of data that takes the link about a minute. */
-	private static final int BYTES = 64 << 20;
+	/** Amount of data that takes the link about 16 s. */
+	private static final int BYTES = 16 << 20;
+
+	/** Of native memory, since a heap array is copied within the deadline. */
+	private final List<MemorySegment> buffers = List.of(Arena.ofAuto().allocate(BYTES), Arena.ofAuto().allocate(BYTES));
 
 	private SlowLink link;
 
@@ -84,10 +88,6 @@ class SlowLinkTest {
 		return this.engines.get(rank).world();
 	}
 
-	private static MemorySegment buffer() {
-		return MemorySegment.ofArray(new byte[BYTES]);
-	}
-
 	private static void requireSlow(List<Outcome<Void>> outcomes, String moved) {
 		assertThat(outcomes).allSatisfy((outcome) -> {
 			Throwable failure = (outcome.failure() instanceof CompletionException ex) ? ex.getCause()
@@ -103,7 +103,7 @@ class SlowLinkTest {
 	@Test
 	void aCollectiveReportsTheBytesMovedAndNamesTheRank() throws Exception {
 		List<Outcome<Void>> outcomes = run((rank) -> {
-			group(rank).withTimeout(DEADLINE).broadcast(buffer(), DataType.INT8, 1);
+			group(rank).withTimeout(DEADLINE).broadcast(this.buffers.get(rank), DataType.INT8, 1);
 			return null;
 		});
 		requireSlow(outcomes, "rank [01]: \\d+ bytes received, \\d+ bytes sent");
@@ -113,10 +113,10 @@ class SlowLinkTest {
 	void aSendReportsTheBytesMoved() throws Exception {
 		List<Outcome<Void>> outcomes = run((rank) -> {
 			if (rank == 1) {
-				group(rank).withTimeout(DEADLINE).send(buffer(), DataType.INT8, 0, 3);
+				group(rank).withTimeout(DEADLINE).send(this.buffers.get(rank), DataType.INT8, 0, 3);
 			}
 			else {
-				group(rank).receive(buffer(), DataType.INT8, 1, 3);
+				group(rank).receive(this.buffers.get(rank), DataType.INT8, 1, 3);
 			}
 			return null;
 		});
@@ -128,10 +128,10 @@ class SlowLinkTest {
 	void aReceiveReportsTheBytesMoved() throws Exception {
 		List<Outcome<Void>> outcomes = run((rank) -> {
 			if (rank == 1) {
-				group(rank).sendAsync(buffer(), DataType.INT8, 0, 3).toFuture().join();
+				group(rank).sendAsync(this.buffers.get(rank), DataType.INT8, 0, 3).toFuture().join();
 			}
 			else {
-				group(rank).withTimeout(DEADLINE).receive(buffer(), DataType.INT8, 1, 3);
+				group(rank).withTimeout(DEADLINE).receive(this.buffers.get(rank), DataType.INT8, 1, 3);
 			}
 			return null;
 		});
