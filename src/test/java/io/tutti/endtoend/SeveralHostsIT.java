@@ -102,7 +102,7 @@ class SeveralHostsIT {
 		this.hosts.network().separate(1, 2);
 		for (TuttiProcess rank : this.ranks) {
 			assertThat(rank.awaitLine("failed after .*", LIMIT).group()).containsPattern("rank [2345] lost")
-				.containsPattern("does not answer|timed out");
+				.containsPattern("has not answered|timed out");
 		}
 		assertThat(Duration.ofNanos(System.nanoTime() - cut)).isLessThan(HostRank.CALL);
 	}

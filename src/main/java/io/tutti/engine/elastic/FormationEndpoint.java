@@ -86,6 +86,9 @@ final class FormationEndpoint implements AutoCloseable {
 	private record Reached(String member, InetAddress address) {
 	}
 
+	/** All members may ask at once. */
+	private static final int BACKLOG = 1024;
+
 	/** How often a member is asked that has not answered since its group has formed. */
 	private static final long REACH_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
@@ -143,8 +146,9 @@ final class FormationEndpoint implements AutoCloseable {
 		try {
 			ServerSocketChannel server = ServerSocketChannel.open();
 			try {
-				server
-					.bind(new InetSocketAddress(InetAddress.getByName((bind != null) ? bind : own.host()), own.port()));
+				server.bind(
+						new InetSocketAddress(InetAddress.getByName((bind != null) ? bind : own.host()), own.port()),
+						BACKLOG);
 			}
 			catch (IOException | RuntimeException ex) {
 				server.close();

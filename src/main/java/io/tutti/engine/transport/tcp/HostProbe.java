@@ -1,46 +1,77 @@
 package io.tutti.engine.transport.tcp;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NoRouteToHostException;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.tutti.engine.control.PeerAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Notices during a long wait for a peer that the peer's host no longer answers, by
- * connecting once more to the port to which this rank has connected before. The heartbeat
- * shows the way between a rank and rank 0 only, and TCP repeats unacknowledged data for a
- * quarter of an hour; it sends no keep-alive meanwhile. TCP_USER_TIMEOUT would also end a
- * connection to a peer that computes and does not read. The peer's kernel answers for a
- * busy or stopped process. For one thread at a time.
+ * connecting once more to the port to which this rank has connected before and asking the
+ * host itself. The heartbeat shows the way between a rank and rank 0 only, and TCP
+ * repeats unacknowledged data for a quarter of an hour; it sends no keep-alive meanwhile.
+ * TCP_USER_TIMEOUT would also end a connection to a peer that computes and does not read.
+ * The peer's kernel answers for a busy or stopped process, and also while other clients
+ * flood the port, whose queue then takes no connection. For one thread at a time.
  */
 final class HostProbe {
+
+	/** Whether a host answers at any port, as {@link InetAddress#isReachable(int)}. */
+	@FunctionalInterface
+	interface Reachability {
+
+		boolean test(InetAddress host, int limitMillis) throws IOException;
+
+	}
 
 	private static final int SHORTEST_MILLIS = 1_000;
 
 	/** The kernel gives up to connect later. */
 	private static final int LONGEST_MILLIS = 60_000;
 
-	/** One attempt to connect, on a thread of its own. */
+	/** The two questions of one attempt, each on a thread of its own. */
 	private static final class Attempt {
+
+		private final AtomicInteger unanswered = new AtomicInteger();
 
 		private volatile @Nullable IOException silence;
 
-		void run(PeerAddress peer, int limitMillis) {
+		void connect(PeerAddress peer, int limitMillis) {
 			try (Socket socket = new Socket()) {
 				socket.connect(new InetSocketAddress(peer.host(), peer.port()), limitMillis);
 			}
 			catch (SocketTimeoutException | NoRouteToHostException ex) {
-				this.silence = new IOException(peer.host() + ":" + peer.port() + " does not answer: " + ex.getMessage(),
-						ex);
+				unanswered(peer, limitMillis);
 			}
 			catch (IOException ex) {
 				// The host answers. A process that has ended closes its connection.
+			}
+		}
+
+		void reach(PeerAddress peer, int limitMillis, Reachability reachability) {
+			try {
+				if (reachability.test(InetAddress.getByName(peer.host()), limitMillis)) {
+					return;
+				}
+			}
+			catch (IOException ex) {
+				// There is no way to the host.
+			}
+			unanswered(peer, limitMillis);
+		}
+
+		private void unanswered(PeerAddress peer, int limitMillis) {
+			if (this.unanswered.incrementAndGet() == 2) {
+				this.silence = new IOException(peer.host() + " has not answered for " + limitMillis
+						+ " ms, neither at port " + peer.port() + " nor itself");
 			}
 		}
 
@@ -49,6 +80,8 @@ final class HostProbe {
 	private final PeerAddress peer;
 
 	private final int limitMillis;
+
+	private final Reachability reachability;
 
 	private long seenBytes;
 
@@ -63,7 +96,13 @@ final class HostProbe {
 	 * @param heartbeat time after which a host that does not answer is lost
 	 */
 	HostProbe(PeerAddress peer, Duration heartbeat) {
+		this(peer, heartbeat, InetAddress::isReachable);
+	}
+
+	/** As above, with another question to the host itself. */
+	HostProbe(PeerAddress peer, Duration heartbeat, Reachability reachability) {
 		this.peer = peer;
+		this.reachability = reachability;
 		this.limitMillis = Math.clamp(heartbeat.toMillis() / 2, SHORTEST_MILLIS, LONGEST_MILLIS);
 	}
 
@@ -89,7 +128,12 @@ final class HostProbe {
 			this.sinceNanos = now;
 			Attempt next = new Attempt();
 			this.attempt = next;
-			Thread.startVirtualThread(() -> next.run(this.peer, this.limitMillis));
+			Thread.startVirtualThread(() -> next.connect(this.peer, this.limitMillis));
+			// Waits in native code, which would hold a carrier of virtual threads.
+			Thread.ofPlatform()
+				.name("tutti-probe")
+				.daemon()
+				.start(() -> next.reach(this.peer, this.limitMillis, this.reachability));
 		}
 	}
 

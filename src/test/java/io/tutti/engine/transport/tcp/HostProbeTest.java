@@ -9,6 +9,8 @@ import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 import io.tutti.engine.control.PeerAddress;
 import org.junit.jupiter.api.AfterEach;
@@ -20,8 +22,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * A port whose queue of connections is full answers no more, as a host whose network is
- * cut.
+ * A port whose queue of connections is full answers no more, as that of a host whose
+ * network is cut. Whether the host itself answers is simulated.
  */
 @Timeout(60)
 class HostProbeTest {
@@ -34,10 +36,16 @@ class HostProbeTest {
 
 	private HostProbe probe;
 
+	private volatile boolean reachable;
+
 	@BeforeEach
 	void listen() throws IOException {
 		this.server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-		this.probe = new HostProbe(new PeerAddress(1, "127.0.0.1", this.server.getLocalPort(), "host"), HEARTBEAT);
+		this.probe = new HostProbe(new PeerAddress(1, "127.0.0.1", this.server.getLocalPort(), "host"), HEARTBEAT,
+				(_, limitMillis) -> {
+					LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(this.reachable ? 1 : limitMillis));
+					return this.reachable;
+				});
 	}
 
 	@AfterEach
@@ -78,7 +86,16 @@ class HostProbeTest {
 	void aHostThatDoesNotAnswerEndsTheWait() throws Exception {
 		silence();
 		assertThatThrownBy(() -> waits(Duration.ofSeconds(30), false)).isInstanceOf(IOException.class)
-			.hasMessageContaining("127.0.0.1:" + this.server.getLocalPort() + " does not answer");
+			.hasMessage("127.0.0.1 has not answered for 1000 ms, neither at port " + this.server.getLocalPort()
+					+ " nor itself");
+	}
+
+	/** As while other clients flood its port. */
+	@Test
+	void aHostThatAnswersAtAnotherPortOnlyDoesNot() throws Exception {
+		silence();
+		this.reachable = true;
+		assertThat(waits(HEARTBEAT.multipliedBy(2), false)).isPositive();
 	}
 
 	@Test
