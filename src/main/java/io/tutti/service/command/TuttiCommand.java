@@ -148,8 +148,22 @@ public final class TuttiCommand implements Runnable {
 		PrintWriter err = commandLine.getErr();
 		err.println("tutti: " + failure.getMessage());
 		CommandLine.UnmatchedArgumentException.printSuggestions(failure, err);
+		if (failure instanceof CommandLine.UnmatchedArgumentException unmatched) {
+			adviseOnLaunch(unmatched.getUnmatched().getFirst().split("=", 2)[0], commandLine, err);
+		}
 		err.println("Try `" + commandLine.getCommandSpec().qualifiedName() + " --help`.");
 		return commandLine.getCommandSpec().exitCodeOnInvalidInput();
+	}
+
+	/**
+	 * Options of {@code launch} after the command that it starts are a common mistake.
+	 */
+	private static void adviseOnLaunch(String option, CommandLine commandLine, PrintWriter err) {
+		CommandLine launch = new CommandLine(command("launch"));
+		if (launch.getCommandSpec().optionsMap().containsKey(option)) {
+			err.println(option + " is an option of launch, which comes before the command, as in `tutti launch -n 2 "
+					+ commandLine.getCommandName() + "`.");
+		}
 	}
 
 	/** Prepends the default command to options, except to those of the root. */

@@ -59,6 +59,15 @@ class TuttiCommandTest {
 		assertThat(this.err.toString().lines()).hasSizeBetween(2, 4).first().asString().startsWith("tutti: ");
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "train -n 2", "bench --nnodes=2", "serve --min-ranks 2" })
+	void anOptionOfLaunchAfterItsCommandIsExplained(String line) {
+		assertThat(this.tutti.execute(line.split(" "))).isEqualTo(ExitCode.BAD_CONFIGURATION);
+		assertThat(this.err.toString().lines()).contains(line.split("[ =]")[1]
+				+ " is an option of launch, which comes before the command, as in `tutti launch -n 2 "
+				+ line.split(" ")[0] + "`.");
+	}
+
 	@Test
 	void aCheckpointIntervalNeedsADirectory() {
 		assertThat(this.tutti.execute("train", "--checkpoint-every=5")).isEqualTo(ExitCode.BAD_CONFIGURATION);
