@@ -37,17 +37,21 @@ import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
 
 /**
- * Trains ten thousand steps, a {@code loop} of its own or a {@code job} with checkpoints
- * in a directory, and prints the memory in use after every thousand: bytes that native
- * code has allocated and not freed, bytes of reachable objects of the heap, and objects
- * of native code that Java owns.
+ * Trains ten thousand steps of a {@code loop}, or half as many of a {@code job} with
+ * checkpoints in a directory, whose two ranks wait for each other several times a step.
+ * Prints the memory in use at each tenth: bytes that native code has allocated and not
+ * freed, bytes of reachable objects of the heap, and objects of native code that Java
+ * owns.
  */
 final class LongTraining {
 
-	static final int STEPS = 10_000;
+	static final int MEASUREMENTS = 10;
 
-	/** Steps between two measurements. */
-	static final int INTERVAL = 1000;
+	/** Steps of the loop between two measurements. */
+	static final int LOOP_INTERVAL = 1000;
+
+	/** Steps of the job between two measurements. */
+	static final int JOB_INTERVAL = 500;
 
 	private static final Duration LIMIT = Duration.ofSeconds(100);
 
@@ -70,9 +74,9 @@ final class LongTraining {
 					DataParallelSettings.defaults().withOverlap(Overlap.ALWAYS));
 					Adam adam = new Adam(layer.parameters(), new AdamOptions(0.01))) {
 				Tensor rows = torch.ones(2, 4);
-				for (int step = 1; step <= STEPS; step++) {
+				for (int step = 1; step <= MEASUREMENTS * LOOP_INTERVAL; step++) {
 					step(replicas, layer, adam, rows);
-					if (step % INTERVAL == 0) {
+					if (step % LOOP_INTERVAL == 0) {
 						print();
 					}
 				}
@@ -95,15 +99,17 @@ final class LongTraining {
 
 	/** With evaluations, and a checkpoint between two measurements. */
 	private static void job(Path directory) throws Exception {
-		int epochs = STEPS / 179 + 1; // 1437 samples in batches of 8
-		TrainingOptions options = new TrainingOptions(epochs, 8, 1, 1, new CheckpointOptions(directory, 1000, 1), null);
+		int steps = MEASUREMENTS * JOB_INTERVAL;
+		int epochs = steps / 179 + 1; // 1437 samples in batches of 8
+		TrainingOptions options = new TrainingOptions(epochs, 8, 1, 1,
+				new CheckpointOptions(directory, JOB_INTERVAL, 1), null);
 		CyclicBarrier measurement = new CyclicBarrier(2, LongTraining::print);
 		try (SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS)) {
 			RankThreads.run(2, LIMIT, (rank) -> new TrainingJob(world.group(rank),
 					new ClassifierTask(ClassifierOptions.defaults()), options, new TrainingListener() {
 						@Override
 						public void step(long step, double loss) {
-							if (step <= STEPS && step % INTERVAL == INTERVAL / 2) {
+							if (step <= steps && step % JOB_INTERVAL == JOB_INTERVAL / 2) {
 								await(measurement);
 							}
 						}
