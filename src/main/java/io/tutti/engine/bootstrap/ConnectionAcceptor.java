@@ -47,6 +47,12 @@ public final class ConnectionAcceptor implements AutoCloseable {
 	/** Time for one handshake. */
 	public static final Duration HANDSHAKE_LIMIT = Duration.ofSeconds(10);
 
+	/**
+	 * Connections that the kernel holds until they are accepted. All ranks may connect at
+	 * once.
+	 */
+	public static final int BACKLOG = 1024;
+
 	/** Places for clients other than the ranks, which may all connect at once. */
 	public static final int OTHER_CLIENTS = 512;
 

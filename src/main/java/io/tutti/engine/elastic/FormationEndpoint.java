@@ -86,9 +86,6 @@ final class FormationEndpoint implements AutoCloseable {
 	private record Reached(String member, InetAddress address) {
 	}
 
-	/** All members may ask at once. */
-	private static final int BACKLOG = 1024;
-
 	/** How often a member is asked that has not answered since its group has formed. */
 	private static final long REACH_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
@@ -148,7 +145,7 @@ final class FormationEndpoint implements AutoCloseable {
 			try {
 				server.bind(
 						new InetSocketAddress(InetAddress.getByName((bind != null) ? bind : own.host()), own.port()),
-						BACKLOG);
+						ConnectionAcceptor.BACKLOG);
 			}
 			catch (IOException | RuntimeException ex) {
 				server.close();

@@ -30,8 +30,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DataListener implements AutoCloseable {
 
-	private static final int BACKLOG = 1024;
-
 	/** A late connection to a group that was closed longer ago stays parked. */
 	private static final int MAX_CLOSED_GROUPS = 4096;
 
@@ -86,7 +84,7 @@ public final class DataListener implements AutoCloseable {
 		ServerSocketChannel server = ServerSocketChannel.open();
 		try {
 			server.setOption(StandardSocketOptions.SO_REUSEADDR, true);
-			server.bind(new InetSocketAddress(address, port), BACKLOG);
+			server.bind(new InetSocketAddress(address, port), ConnectionAcceptor.BACKLOG);
 		}
 		catch (IOException ex) {
 			server.close();

@@ -37,43 +37,12 @@ final class HostProbe {
 	/** The kernel gives up to connect later. */
 	private static final int LONGEST_MILLIS = 60_000;
 
-	/** The two questions of one attempt, each on a thread of its own. */
+	/** What one attempt to reach the peer by two questions has shown. */
 	private static final class Attempt {
 
 		private final AtomicInteger unanswered = new AtomicInteger();
 
 		private volatile @Nullable IOException silence;
-
-		void connect(PeerAddress peer, int limitMillis) {
-			try (Socket socket = new Socket()) {
-				socket.connect(new InetSocketAddress(peer.host(), peer.port()), limitMillis);
-			}
-			catch (SocketTimeoutException | NoRouteToHostException ex) {
-				unanswered(peer, limitMillis);
-			}
-			catch (IOException ex) {
-				// The host answers. A process that has ended closes its connection.
-			}
-		}
-
-		void reach(PeerAddress peer, int limitMillis, Reachability reachability) {
-			try {
-				if (reachability.test(InetAddress.getByName(peer.host()), limitMillis)) {
-					return;
-				}
-			}
-			catch (IOException ex) {
-				// There is no way to the host.
-			}
-			unanswered(peer, limitMillis);
-		}
-
-		private void unanswered(PeerAddress peer, int limitMillis) {
-			if (this.unanswered.incrementAndGet() == 2) {
-				this.silence = new IOException(peer.host() + " has not answered for " + limitMillis
-						+ " ms, neither at port " + peer.port() + " nor itself");
-			}
-		}
 
 	}
 
@@ -128,12 +97,40 @@ final class HostProbe {
 			this.sinceNanos = now;
 			Attempt next = new Attempt();
 			this.attempt = next;
-			Thread.startVirtualThread(() -> next.connect(this.peer, this.limitMillis));
+			Thread.startVirtualThread(() -> connect(next));
 			// Waits in native code, which would hold a carrier of virtual threads.
-			Thread.ofPlatform()
-				.name("tutti-probe")
-				.daemon()
-				.start(() -> next.reach(this.peer, this.limitMillis, this.reachability));
+			Thread.ofPlatform().name("tutti-probe").daemon().start(() -> reach(next));
+		}
+	}
+
+	private void connect(Attempt current) {
+		try (Socket socket = new Socket()) {
+			socket.connect(new InetSocketAddress(this.peer.host(), this.peer.port()), this.limitMillis);
+		}
+		catch (SocketTimeoutException | NoRouteToHostException ex) {
+			unanswered(current);
+		}
+		catch (IOException ex) {
+			// The host answers. A process that has ended closes its connection.
+		}
+	}
+
+	private void reach(Attempt current) {
+		try {
+			if (this.reachability.test(InetAddress.getByName(this.peer.host()), this.limitMillis)) {
+				return;
+			}
+		}
+		catch (IOException ex) {
+			// There is no way to the host.
+		}
+		unanswered(current);
+	}
+
+	private void unanswered(Attempt current) {
+		if (current.unanswered.incrementAndGet() == 2) {
+			current.silence = new IOException(this.peer.host() + " has not answered for " + this.limitMillis
+					+ " ms, neither at port " + this.peer.port() + " nor itself");
 		}
 	}
 
