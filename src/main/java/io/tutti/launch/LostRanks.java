@@ -41,7 +41,7 @@ final class LostRanks {
 	 * failed one; ranks of other machines count as running
 	 */
 	Decision after(RankExit end, int left) {
-		if (!this.command.restartOfOneMayHelp(end)) {
+		if (!this.command.restartOfOneMayHelp(end) && !isReplacementThatCannotStart(end)) {
 			return new End("the job ends, since a restart cannot help");
 		}
 		if (this.restarts < this.maxRestarts) {
@@ -54,6 +54,14 @@ final class LostRanks {
 		}
 		return new Continue(
 				"not restarted, since no restart is left of " + this.maxRestarts + "; " + count(world) + " left");
+	}
+
+	/**
+	 * The same start has succeeded before, so that what it needs, such as its port, may
+	 * be missing for a moment only. The other ranks continue meanwhile.
+	 */
+	private boolean isReplacementThatCannotStart(RankExit end) {
+		return restarted(end.rank()) && this.command.failedToStart(end);
 	}
 
 	private Restart restart(int rank) {

@@ -351,6 +351,30 @@ class LocalLauncherTest {
 	}
 
 	@Test
+	void aReplacementThatCannotStartIsStartedAgain() throws Exception {
+		LaunchedCommand command = LaunchedCommand.of(List.of("train"),
+				own("[ $RANK = 0 ] && { while [ ! -e joined ]; do sleep 0.05; done; exit 0; }; "
+						+ "echo x >> starts; case $(wc -l < starts) in 1) kill -9 $$ ;; 2) exit 64 ;; "
+						+ "*) touch joined ;; esac"));
+		assertThat(launcher(elastic(command, 2, 1, 2)).run()).isZero();
+		assertThat(errLines()).containsExactly(
+				"tutti launch: rank 1 ended with 137 (SIGKILL); restarting it in 0.1 s (1 of 2)",
+				"tutti launch: rank 1 ended with 64; restarting it in 0.2 s (2 of 2)");
+	}
+
+	@Test
+	void anElasticJobContinuesWithoutAReplacementThatCannotStart() throws Exception {
+		LaunchedCommand command = LaunchedCommand.of(List.of("train"),
+				own("[ $RANK = 0 ] && { while [ ! -e given-up ]; do sleep 0.05; done; sleep 0.3; exit 0; }; "
+						+ "echo x >> starts; case $(wc -l < starts) in 1) kill -9 $$ ;; *) touch given-up; exit 64 ;; "
+						+ "esac"));
+		assertThat(launcher(elastic(command, 2, 1, 1)).run()).isZero();
+		assertThat(lastErrLine())
+			.isEqualTo("tutti launch: rank 1 ended with 64; not restarted, since no restart is left of 1; "
+					+ "1 rank is left");
+	}
+
+	@Test
 	void aStopOfAnElasticJobIsAsThatOfAnyJob() throws Exception {
 		LaunchedCommand command = LaunchedCommand.of(List.of("train"), own("[ $RANK = 1 ] && kill -9 $$; "
 				+ "trap 'sleep 0.2; exit 79' TERM; touch ready-$RANK; while :; do sleep 0.05; done"));

@@ -15,6 +15,7 @@ import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.regex.Pattern;
 
 import javax.management.JMException;
 import javax.management.ObjectName;
@@ -130,7 +131,8 @@ final class LongTraining {
 
 	private static void print() {
 		long heap = heapBytes();
-		IO.println("usage " + allocatedBytes().orElse(0L) + " " + heap + " " + Pointer.totalCount());
+		IO.println("usage " + allocatedBytes().map((bytes) -> bytes - virtualMachineBytes()).orElse(0L) + " " + heap
+				+ " " + Pointer.totalCount());
 	}
 
 	/**
@@ -138,15 +140,37 @@ final class LongTraining {
 	 * collection and without the gaps that the collector has left between objects.
 	 */
 	private static long heapBytes() {
+		return diagnose("gcClassHistogram").lines()
+			.map((line) -> line.strip().split("\\s+"))
+			.filter((words) -> words[0].endsWith(":") && !words[3].contains("jdk.internal.vm.Filler"))
+			.mapToLong((words) -> Long.parseLong(words[2]))
+			.sum();
+	}
+
+	/**
+	 * Bytes that the virtual machine has taken by {@code malloc} for itself, without
+	 * those of segments and buffers (Other). It takes and frees megabytes while it
+	 * compiles.
+	 */
+	private static long virtualMachineBytes() {
+		String report = diagnose("vmNativeMemory", "summary", "scale=b");
+		return number(report, "malloc: (\\d+)") - number(report, "Other \\(.*\\)\\s+\\(malloc=(\\d+)");
+	}
+
+	private static long number(String report, String pattern) {
+		return Pattern.compile(pattern)
+			.matcher(report)
+			.results()
+			.mapToLong((found) -> Long.parseLong(found.group(1)))
+			.findFirst()
+			.orElseThrow(() -> new IllegalStateException("no " + pattern + " in " + report));
+	}
+
+	private static String diagnose(String command, String... arguments) {
 		try {
-			String histogram = (String) ManagementFactory.getPlatformMBeanServer()
-				.invoke(new ObjectName("com.sun.management:type=DiagnosticCommand"), "gcClassHistogram",
-						new Object[] { new String[0] }, new String[] { String[].class.getName() });
-			return histogram.lines()
-				.map((line) -> line.strip().split("\\s+"))
-				.filter((words) -> words[0].endsWith(":") && !words[3].contains("jdk.internal.vm.Filler"))
-				.mapToLong((words) -> Long.parseLong(words[2]))
-				.sum();
+			return (String) ManagementFactory.getPlatformMBeanServer()
+				.invoke(new ObjectName("com.sun.management:type=DiagnosticCommand"), command,
+						new Object[] { arguments }, new String[] { String[].class.getName() });
 		}
 		catch (JMException ex) {
 			throw new IllegalStateException(ex);

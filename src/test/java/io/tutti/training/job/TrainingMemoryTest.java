@@ -58,7 +58,7 @@ class TrainingMemoryTest {
 		List<String> command = new ArrayList<>(
 				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
 						System.getProperty("java.class.path"), "--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC",
-						"-XX:TieredStopAtLevel=1", LongTraining.class.getName()));
+						"-XX:TieredStopAtLevel=1", "-XX:NativeMemoryTracking=summary", LongTraining.class.getName()));
 		command.addAll(List.of(arguments));
 		Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
 		try {
@@ -83,19 +83,15 @@ class TrainingMemoryTest {
 	}
 
 	/**
-	 * The median of the growths between any two later measurements, which is the slope by
-	 * Theil and Sen: the virtual machine takes and frees some megabytes a few times, most
-	 * of them while it still compiles.
+	 * The median of the growths from one measurement to the next: a leak shows in each of
+	 * them, what the virtual machine allocates once only in one.
 	 */
 	private static long growth(List<Usage> usages, ToLongFunction<Usage> value, int interval) {
-		long[] slopes = IntStream.range(WARM_UP, usages.size())
-			.boxed()
-			.flatMapToLong((later) -> IntStream.range(WARM_UP, later)
-				.mapToLong((earlier) -> (value.applyAsLong(usages.get(later)) - value.applyAsLong(usages.get(earlier)))
-						/ (later - earlier)))
+		long[] growths = IntStream.range(WARM_UP, usages.size() - 1)
+			.mapToLong((index) -> value.applyAsLong(usages.get(index + 1)) - value.applyAsLong(usages.get(index)))
 			.sorted()
 			.toArray();
-		return slopes[slopes.length / 2] / interval;
+		return growths[growths.length / 2] / interval;
 	}
 
 }
