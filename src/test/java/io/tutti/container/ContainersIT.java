@@ -100,7 +100,7 @@ class ContainersIT {
 			for (RankContainer rank : job.all()) {
 				rank.requireExit(0, START);
 			}
-			assertThat(job.rank(0).output()).contains("3 ranks over tcp", "the same on every rank");
+			assertThat(job.rank(0).output()).contains("3 ranks, backend tcp", "the same on every rank");
 		}
 	}
 
@@ -151,7 +151,7 @@ class ContainersIT {
 			for (RankContainer rank : job.all()) {
 				rank.requireExit(79, END);
 			}
-			assertThat(job.rank(0).output()).contains("3 ranks over tcp", "the same on every rank");
+			assertThat(job.rank(0).output()).contains("3 ranks, backend tcp", "the same on every rank");
 		}
 	}
 
@@ -161,7 +161,7 @@ class ContainersIT {
 			for (RankContainer rank : job.all()) {
 				rank.requireExit(0, START);
 			}
-			assertThat(job.rank(0).output()).contains("2 ranks over mpi", "the same on every rank");
+			assertThat(job.rank(0).output()).contains("2 ranks, backend mpi", "the same on every rank");
 		}
 	}
 
@@ -198,7 +198,7 @@ class ContainersIT {
 				job.start(node, Map.of(), (command) -> command.withCmd(words));
 			}
 			job.rank(0).awaitOutput("loss ", START);
-			assertThat(job.rank(0).output()).contains("4 ranks over tcp");
+			assertThat(job.rank(0).output()).contains("4 ranks, backend tcp");
 			job.rank(1).kill("TERM");
 			for (RankContainer pod : job.all()) {
 				pod.requireExit(79, END);
@@ -285,7 +285,7 @@ class ContainersIT {
 				command.getHostConfig().withShmSize(64L << 20).withMemory(1L << 30);
 			});
 			host.requireExit(0, START);
-			assertThat(host.output()).contains("2 ranks over tcp");
+			assertThat(host.output()).contains("2 ranks, backend tcp");
 		}
 	}
 

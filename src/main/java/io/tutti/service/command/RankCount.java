@@ -8,9 +8,9 @@ final class RankCount {
 	private RankCount() {
 	}
 
-	/** Such as {@code 2 ranks over tcp}. */
+	/** Such as {@code 2 ranks, backend tcp}. */
 	static String of(int worldSize, String backend) {
-		return (worldSize == 1) ? "1 rank" : worldSize + " ranks over " + backend;
+		return (worldSize == 1) ? "1 rank" : worldSize + " ranks, backend " + backend;
 	}
 
 }

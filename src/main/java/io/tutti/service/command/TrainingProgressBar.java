@@ -111,7 +111,7 @@ final class TrainingProgressBar implements TrainingListener, AutoCloseable {
 
 	private static String describe(TrainingPlan plan) {
 		return String.format(Locale.ROOT,
-				"training on %s: %d samples and %d for the test, %d parameters, %s of %s, %s%s", plan.data(),
+				"training on %s: %,d samples and %,d for the test, %,d parameters, %s of %s, %s%s", plan.data(),
 				plan.trainingSamples(), plan.testSamples(), plan.parameters(),
 				TrainingReportText.counted(plan.epochs(), "epoch"),
 				TrainingReportText.counted(plan.totalSteps() / plan.epochs(), "step"),

@@ -24,8 +24,8 @@ class TrainingProgressBarTest {
 	void startAndEpochsAreWrittenAsPermanentLines() {
 		List<String> lines = lines(shown(StandardCharsets.UTF_8, PLAN));
 		assertThat(lines).hasSize(4);
-		assertThat(lines.get(0)).isEqualTo("training on digits: 1437 samples and 360 for the test, 9610 parameters, "
-				+ "2 epochs of 45 steps, 2 ranks over tcp");
+		assertThat(lines.get(0)).isEqualTo("training on digits: 1,437 samples and 360 for the test, 9,610 parameters, "
+				+ "2 epochs of 45 steps, 2 ranks, backend tcp");
 		assertThat(lines.get(1)).isEqualTo("epoch 1/2  loss 0.5000  test accuracy 96.50 %");
 		assertThat(lines.get(2)).isEqualTo("epoch 2/2  loss 0.2500  test accuracy 97.50 %");
 		assertThat(lines.get(3)).startsWith("train").contains("100%", "90/90").hasSizeLessThan(80);

@@ -19,7 +19,7 @@ class TrainingReportTextTest {
 		assertThat(TrainingReportText.of(summary(false))).isEqualTo("""
 				done            1,350 steps, 30 epochs
 				test accuracy   97.50 %
-				speed           45,123 samples/s, 2 ranks over tcp
+				speed           45,123 samples/s, 2 ranks, backend tcp
 				all-reduced     52.1 MB by each rank
 				communicating   25.0 % of the time (0.24 of 0.96 s)
 				parameters      sha256 0123456789abcdef…, the same on every rank""");
