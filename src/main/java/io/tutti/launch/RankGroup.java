@@ -149,6 +149,7 @@ final class RankGroup {
 			return;
 		}
 		if (this.endsTogether || this.command.failedToStart(end)) {
+			this.pending.clear();
 			enter(Phase.LEAVING, this.command.exitLimit(end, this.timings));
 		}
 		else if (!this.running.isEmpty()) {

@@ -410,6 +410,16 @@ class LocalLauncherTest {
 		assertThat(errLines()).containsExactly("tutti launch: stopped on request; every rank ended with 79");
 	}
 
+	/** The replacement would wait for a job that is gone. */
+	@Test
+	void aDrainDropsARestartThatIsPending() throws Exception {
+		LaunchedCommand command = LaunchedCommand.of(List.of("train"),
+				own("echo x >> starts-$RANK; [ $RANK = 1 ] && kill -9 $$; "
+						+ "while [ $(cat starts-1 2> /dev/null | wc -l) -lt 5 ]; do sleep 0.05; done; exit 79"));
+		assertThat(launcher(elastic(command, 2, 1, 100)).run()).isEqualTo(79);
+		assertThat(this.directory.resolve("starts-1")).hasContent("x\nx\nx\nx\nx");
+	}
+
 	@Test
 	void aStopWhileTheOnlyRankWaitsForItsRestartIsAFailure() throws Exception {
 		LaunchedCommand command = LaunchedCommand.of(List.of("train"), own("echo x >> starts; kill -9 $$"));
