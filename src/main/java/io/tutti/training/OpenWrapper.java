@@ -18,7 +18,8 @@ final class OpenWrapper implements AutoCloseable {
 
 	private static final List<OpenWrapper> OPEN = new ArrayList<>();
 
-	private final ProcessGroup group;
+	/** The same for all views of a group, such as one with another label. */
+	private final Object group;
 
 	private final Overlap overlap;
 
@@ -29,7 +30,8 @@ final class OpenWrapper implements AutoCloseable {
 	private volatile boolean alone = true;
 
 	private OpenWrapper(ProcessGroup group, Overlap overlap) {
-		this.group = group;
+		this.group = group.shared(Object.class, OpenWrapper.class, Object::new, (_) -> {
+		});
 		this.overlap = overlap;
 	}
 
@@ -46,7 +48,7 @@ final class OpenWrapper implements AutoCloseable {
 				wrapper.add(parameter);
 			}
 			List<OpenWrapper> others = OPEN.stream()
-				.filter((other) -> other.group == group && group.worldSize() > 1)
+				.filter((other) -> other.group == wrapper.group && group.worldSize() > 1)
 				.toList();
 			others.forEach((other) -> other.requireNoOverlap(overlap));
 			others.forEach((other) -> other.alone = false);

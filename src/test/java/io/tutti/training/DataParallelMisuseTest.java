@@ -205,6 +205,14 @@ class DataParallelMisuseTest {
 						wrap(group, parameters());
 					}
 				}, "another DistributedDataParallel of this group overlaps", "a group of its own (group.split)"),
+				new Misuse("two models whose reductions overlap in one group with two labels", 2,
+						(group, parameters) -> {
+							try (DistributedDataParallel _ = new DistributedDataParallel(group.withLabel("actor"),
+									ModelTensors.of(parameters), SETTINGS)) {
+								wrap(group.withLabel("critic"), parameters());
+							}
+						}, "another DistributedDataParallel of this group overlaps",
+						"a group of its own (group.split)"),
 				wrapped("a sparse gradient", 1, (replicas, parameters, _) -> {
 					Tensor table = parameters.get("table");
 					torch.embedding(table, torch.tensor(new long[] { 0, 2 }), -1, false, true).sum().backward();
