@@ -24,8 +24,10 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.tutti.training.internal.AtomicFile;
@@ -48,6 +50,11 @@ final class CheckpointDirectory implements Closeable {
 
 	private static final String TEMPORARY = ".tmp";
 
+	/** What an interrupted write or deletion has left; other files are not ours. */
+	private static final Pattern LEFTOVER = Pattern.compile(NAME.pattern() + "(\\.\\d+(\\.old)?)?\\.tmp");
+
+	private static final String EARLIER = ".earlier";
+
 	private static final String LOCK = ".lock";
 
 	/** Enough for process, host and time. */
@@ -61,6 +68,9 @@ final class CheckpointDirectory implements Closeable {
 
 	/** The lock, unless a stopped process of the same job holds it, and the claim. */
 	private final List<FileChannel> locks = new ArrayList<>();
+
+	/** Steps of the checkpoints that earlier jobs have left. */
+	private final Set<Long> earlier;
 
 	/**
 	 * Who writes checkpoints.
@@ -104,8 +114,8 @@ final class CheckpointDirectory implements Closeable {
 	}
 
 	/**
-	 * Creates the directory if necessary, locks it and deletes what an interrupted write
-	 * has left.
+	 * Creates the directory if necessary, locks it and deletes what interrupted writes of
+	 * checkpoints have left.
 	 * @throws IllegalStateException if another job uses the directory; the message names
 	 * its process
 	 * @throws IOException if the directory cannot be created or locked
@@ -116,12 +126,14 @@ final class CheckpointDirectory implements Closeable {
 		this.owner = owner;
 		try {
 			boolean alone = takeLock(path.resolve(LOCK));
+			this.earlier = earlierClaims().isEmpty()
+					? list(path).stream().map(Entry::step).collect(Collectors.toUnmodifiableSet()) : Set.of();
 			if (owner.job() != 0) {
 				takeClaim();
 			}
 			requireNoOtherJob();
 			if (alone && isNewest()) {
-				for (Path leftover : children(path, (name) -> name.endsWith(TEMPORARY))) {
+				for (Path leftover : children(path, (name) -> LEFTOVER.matcher(name).matches())) {
 					delete(leftover);
 				}
 			}
@@ -147,16 +159,18 @@ final class CheckpointDirectory implements Closeable {
 
 	/**
 	 * Adds a checkpoint, unless an earlier generation of an elastic group has completed
-	 * one of the same step.
+	 * one of the same step. Checkpoints of the same and later steps that an earlier job
+	 * has left get another name, since a restart would restore them instead.
 	 * @return its directory
 	 * @throws IOException if it cannot be written; nothing of it is left
 	 */
 	Path add(long step, Content content) throws IOException {
+		requireNewest();
+		setAsideFrom(step);
 		Path target = this.path.resolve(String.format(Locale.ROOT, "step-%08d", step));
 		if (Files.isDirectory(target)) {
 			return target;
 		}
-		requireNewest();
 		Path temporary = this.path.resolve(target.getFileName() + "." + this.owner.generation() + TEMPORARY);
 		try {
 			Files.createDirectory(temporary);
@@ -176,6 +190,16 @@ final class CheckpointDirectory implements Closeable {
 			}
 			requireNewest();
 			throw ex;
+		}
+	}
+
+	private void setAsideFrom(long step) throws IOException {
+		for (Entry old : list(this.path)) {
+			if (old.step() >= step && this.earlier.contains(old.step())) {
+				Path aside = this.path.resolve(old.path().getFileName() + EARLIER);
+				delete(aside);
+				Files.move(old.path(), aside, StandardCopyOption.ATOMIC_MOVE);
+			}
 		}
 	}
 

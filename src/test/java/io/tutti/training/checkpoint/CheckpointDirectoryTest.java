@@ -3,12 +3,15 @@ package io.tutti.training.checkpoint;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.stream.Stream;
 
 import io.tutti.training.checkpoint.CheckpointDirectory.Owner;
 import io.tutti.training.checkpoint.CheckpointDirectory.SupersededException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -74,6 +77,50 @@ class CheckpointDirectoryTest {
 			third.add(10, CONTENT);
 			assertThatThrownBy(() -> first.add(11, CONTENT)).isInstanceOf(SupersededException.class);
 		}
+	}
+
+	@Test
+	void filesOfOthersAreLeftAlone() throws Exception {
+		for (String name : List.of("notes.tmp", "step-1.tmp", "step-00000001.tmp.tmp", "step-00000001.tmpx")) {
+			Files.writeString(this.path.resolve(name), "mine");
+		}
+		Files.createDirectories(this.path.resolve("cache.tmp").resolve("inner"));
+		for (String name : List.of("step-00000001.tmp", "step-00000002.0.tmp", "step-00000003.7.old.tmp")) {
+			Files.createDirectories(this.path.resolve(name).resolve("part"));
+		}
+		new CheckpointDirectory(this.path).close();
+		assertThat(names()).containsExactlyInAnyOrder("notes.tmp", "step-1.tmp", "step-00000001.tmp.tmp",
+				"step-00000001.tmpx", "cache.tmp", ".lock");
+	}
+
+	@ParameterizedTest
+	@ValueSource(longs = { 0, JOB })
+	void aNewJobIsNotHiddenByLaterCheckpointsOfAnEarlierOne(long job) throws Exception {
+		try (CheckpointDirectory earlier = new CheckpointDirectory(this.path, new Owner(0, 0))) {
+			for (long step : List.of(5L, 10L, 1000L)) {
+				earlier.add(step, CONTENT);
+			}
+		}
+		try (CheckpointDirectory next = new CheckpointDirectory(this.path, new Owner(job, 0))) {
+			next.add(10, (path) -> Files.writeString(path.resolve("data"), "new"));
+			next.prune(1);
+			assertThat(steps()).containsExactly(10L);
+			assertThat(this.path.resolve("step-00000010").resolve("data")).hasContent("new");
+			assertThat(names()).contains("step-00000010.earlier", "step-00001000.earlier")
+				.doesNotContain("step-00000005");
+		}
+	}
+
+	/** Both have the state after this step. */
+	@Test
+	void aLaterGenerationKeepsTheCheckpointOfAnEarlierOne() throws Exception {
+		try (CheckpointDirectory first = new CheckpointDirectory(this.path, new Owner(JOB, 0))) {
+			first.add(10, CONTENT);
+		}
+		try (CheckpointDirectory second = new CheckpointDirectory(this.path, new Owner(JOB, 1))) {
+			second.add(10, (path) -> Files.writeString(path.resolve("data"), "new"));
+		}
+		assertThat(this.path.resolve("step-00000010").resolve("data")).hasContent("x");
 	}
 
 	@Test
