@@ -56,6 +56,11 @@ public final class CheckpointStore implements AutoCloseable {
 
 	private @Nullable CheckpointDirectory directory;
 
+	private boolean opened;
+
+	/** Step of the latest checkpoint, -1 before it and after one that failed. */
+	private long savedStep = -1;
+
 	private @Nullable ExecutorService writer;
 
 	private @Nullable Future<SavedCheckpoint> pending;
@@ -105,6 +110,7 @@ public final class CheckpointStore implements AutoCloseable {
 	 * this job cannot continue from the checkpoint
 	 */
 	public @Nullable Progress restore() {
+		this.opened = true;
 		try (Found found = (this.group.rank() == 0) ? find() : Found.nothing()) {
 			CheckpointLookup lookup = found.lookup().broadcast(this.group);
 			return switch (lookup.kind()) {
@@ -127,6 +133,7 @@ public final class CheckpointStore implements AutoCloseable {
 	 * cannot be used
 	 */
 	public void open() {
+		this.opened = true;
 		if (this.group.rank() != 0) {
 			return;
 		}
@@ -146,17 +153,30 @@ public final class CheckpointStore implements AutoCloseable {
 	 * Copies the state and begins to write it on rank 0. Waits for the previous
 	 * checkpoint first. A collective call if the optimizer is divided among the ranks;
 	 * otherwise it has no effect on other ranks.
-	 * @param progress progress of the job after its last step
+	 * @param progress progress of the job after its last step, which is a later one than
+	 * that of the previous checkpoint
+	 * @throws IllegalStateException before {@link #restore()} or {@link #open()}
+	 * @throws IllegalArgumentException if a checkpoint of this step or a later one has
+	 * been saved
 	 * @throws CheckpointException if the previous checkpoint was not written; if the
 	 * optimizer is divided, on every rank, also if a rank cannot copy its part, and the
 	 * group stays usable
 	 */
 	public void save(Progress progress) {
+		if (!this.opened) {
+			throw new IllegalStateException("call restore() or open() before the first save()");
+		}
+		if (progress.step() <= this.savedStep) {
+			throw new IllegalArgumentException("a checkpoint of step " + this.savedStep
+					+ " has been saved; the next one needs a later step, got " + progress.step());
+		}
 		if (this.group.rank() != 0 && !this.state.isDivided()) {
 			return;
 		}
 		long start = System.nanoTime();
+		this.savedStep = -1;
 		this.state.stage(this::finish);
+		this.savedStep = progress.step();
 		if (this.group.rank() != 0) {
 			return;
 		}
@@ -195,6 +215,7 @@ public final class CheckpointStore implements AutoCloseable {
 			this.listener.accept(last.get());
 		}
 		catch (ExecutionException ex) {
+			this.savedStep = -1;
 			if (ex.getCause() instanceof CheckpointDirectory.SupersededException) {
 				return;
 			}
@@ -209,23 +230,44 @@ public final class CheckpointStore implements AutoCloseable {
 		}
 	}
 
-	/** Lets a checkpoint complete that is being written, and releases the directory. */
+	/**
+	 * Lets a checkpoint complete that is being written, reports it, and releases the
+	 * directory.
+	 * @throws CheckpointException if the last checkpoint could not be written
+	 */
 	@Override
 	public void close() {
+		if (this.writer != null) {
+			awaitWriter(this.writer);
+		}
 		try {
-			if (this.writer != null) {
-				this.writer.shutdown();
-				if (!this.writer.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
-					return; // The thread still uses the copy and the directory.
-				}
-			}
-			if (this.directory != null) {
-				this.directory.close();
+			finish();
+		}
+		finally {
+			release();
+		}
+	}
+
+	/** If it fails, the thread still uses the copy and the directory. */
+	private void awaitWriter(ExecutorService last) {
+		last.shutdown();
+		try {
+			if (!last.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
+				throw CheckpointException.notWritten("a checkpoint in " + this.options.directory()
+						+ " was not complete after " + CLOSE_SECONDS + " s; see whether its file system hangs", null);
 			}
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			return;
+			throw CheckpointException.notWritten("interrupted while waiting for a checkpoint", ex);
+		}
+	}
+
+	private void release() {
+		try {
+			if (this.directory != null) {
+				this.directory.close();
+			}
 		}
 		catch (IOException ex) {
 			// The process's end releases the lock.
@@ -319,8 +361,10 @@ public final class CheckpointStore implements AutoCloseable {
 	}
 
 	private @Nullable String difference(JobFingerprint kept) {
-		return this.job.firstDifference(kept)
-			.map((value) -> "it has " + kept.describe(value.name()) + ", this job has " + value)
+		return this.job.differences(kept)
+			.filter((name) -> !name.equals(JobFingerprint.SAMPLES) || kept.has(name))
+			.findFirst()
+			.map((name) -> "it has " + kept.describe(name) + ", this job has " + this.job.describe(name))
 			.orElse(null);
 	}
 

@@ -2,8 +2,8 @@ package io.tutti.training.checkpoint;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The named values that determine a job's parameters. All ranks of a job and its
@@ -12,6 +12,11 @@ import java.util.stream.Collectors;
  * @param values the names and values, such as {@code seed 1}
  */
 public record JobFingerprint(List<Value> values) {
+
+	/**
+	 * Name of the number of training samples. Checkpoints of earlier versions lack it.
+	 */
+	public static final String SAMPLES = "training samples";
 
 	/**
 	 * A name and its value.
@@ -28,9 +33,16 @@ public record JobFingerprint(List<Value> values) {
 
 	}
 
-	/** Copies the list. */
+	/**
+	 * Copies the list.
+	 * @throws IllegalArgumentException if two values have one name
+	 */
 	public JobFingerprint {
 		values = List.copyOf(values);
+		if (values.stream().map(Value::name).distinct().count() < values.size()) {
+			throw new IllegalArgumentException(
+					"two values of a job have the same name, so a task's identity must use another one: " + values);
+		}
 	}
 
 	/**
@@ -46,12 +58,26 @@ public record JobFingerprint(List<Value> values) {
 	}
 
 	/**
-	 * The first value that another fingerprint lacks or has with a different value.
+	 * The values that are not the same in another fingerprint, or that only one of them
+	 * has.
 	 * @param other the fingerprint to compare with
-	 * @return the value, empty if there is none
+	 * @return their names
 	 */
-	public Optional<Value> firstDifference(JobFingerprint other) {
-		return this.values.stream().filter((value) -> !other.values.contains(value)).findFirst();
+	public Stream<String> differences(JobFingerprint other) {
+		return Stream.concat(missingIn(other), other.missingIn(this)).distinct();
+	}
+
+	private Stream<String> missingIn(JobFingerprint other) {
+		return this.values.stream().filter((value) -> !other.values.contains(value)).map(Value::name);
+	}
+
+	/**
+	 * Whether there is a value of this name.
+	 * @param name name of a value
+	 * @return whether it is known
+	 */
+	public boolean has(String name) {
+		return this.values.stream().anyMatch((value) -> value.name().equals(name));
 	}
 
 	/**

@@ -45,7 +45,7 @@ record GuardedTask(TrainingTask task) implements TrainingTask {
 	public Map<String, String> identity() {
 		Map<String, String> identity = call("identity", this.task::identity);
 		identity.forEach((name, value) -> {
-			if (!(name + value).lines().skip(1).findFirst().isEmpty() || name.contains("=")) {
+			if ((name + value).chars().anyMatch((c) -> c == '\n' || c == '\r') || name.contains("=")) {
 				throw rejected("identity", "names and values must be single lines, and names without =, got '" + name
 						+ "' and '" + value + "'");
 			}

@@ -102,9 +102,10 @@ final class ParameterAgreement {
 		for (int rank = 0; rank < all.size(); rank++) {
 			int other = rank;
 			JobFingerprint its = JobFingerprint.parse(all.get(rank));
-			job.firstDifference(its)
-				.ifPresent((value) -> differences.put(other,
-						"has " + its.describe(value.name()) + ", but rank " + reference + " has " + value));
+			job.differences(its)
+				.findFirst()
+				.ifPresent((name) -> differences.put(other,
+						"has " + its.describe(name) + ", but rank " + reference + " has " + job.describe(name)));
 		}
 		return differences;
 	}

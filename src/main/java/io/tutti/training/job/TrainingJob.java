@@ -158,9 +158,9 @@ public final class TrainingJob {
 		TrainingDevice place = this.device.get();
 		IntraOpThreads.set(this.options.threads());
 		SampleCounts samples = this.task.load(this.options.seed(), place);
-		JobFingerprint job = this.options.fingerprint(this.task.identity());
+		JobFingerprint job = this.options.fingerprint(this.task.identity(), samples);
 		if (this.group != null) {
-			ParameterAgreement.require(this.group, shared(job, place));
+			ParameterAgreement.require(this.group, shared(job, samples, place));
 		}
 		TrainingSummary summary = train(samples, job, place);
 		this.listener.finished(summary);
@@ -175,7 +175,7 @@ public final class TrainingJob {
 			return (changing == null) ? train(Objects.requireNonNull(this.group), samples, job, state)
 					: changing.run(state, (group) -> {
 						requireReportDirectory(group);
-						ParameterAgreement.requireOfMembers(group, shared(job, place), this.generations == 0);
+						ParameterAgreement.requireOfMembers(group, shared(job, samples, place), this.generations == 0);
 						return train(group, samples, job, state);
 					});
 		}
@@ -241,8 +241,9 @@ public final class TrainingJob {
 	}
 
 	/** The values that the ranks must share, also where a checkpoint may differ. */
-	private JobFingerprint shared(JobFingerprint job, TrainingDevice place) {
+	private JobFingerprint shared(JobFingerprint job, SampleCounts samples, TrainingDevice place) {
 		return job.with("epochs", this.options.epochs())
+			.with("test samples", samples.test())
 			.with("device", place.kind())
 			.with("rank weights", this.options.shares())
 			.with("optimizer", this.options.shardsOptimizer() ? "divided" : "whole")

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
+import io.tutti.training.SampleCounts;
 import io.tutti.training.checkpoint.CheckpointOptions;
 import io.tutti.training.checkpoint.JobFingerprint;
 import org.jspecify.annotations.Nullable;
@@ -99,11 +100,13 @@ public record TrainingOptions(int epochs, int globalBatch, long seed, int thread
 	/**
 	 * The values of these options and of a task that determine the job's parameters.
 	 * @param identity values of the task
+	 * @param samples the task's samples, whose order depends on their number
 	 */
-	JobFingerprint fingerprint(Map<String, String> identity) {
+	JobFingerprint fingerprint(Map<String, String> identity, SampleCounts samples) {
 		List<JobFingerprint.Value> values = new ArrayList<>();
 		values.add(new JobFingerprint.Value("seed", Long.toString(this.seed)));
 		values.add(new JobFingerprint.Value("global batch", Integer.toString(this.globalBatch)));
+		values.add(new JobFingerprint.Value(JobFingerprint.SAMPLES, Integer.toString(samples.training())));
 		identity.forEach((name, value) -> values.add(new JobFingerprint.Value(name, value)));
 		return new JobFingerprint(values);
 	}

@@ -39,6 +39,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
@@ -128,6 +130,53 @@ class ShardedCheckpointTest {
 		assertThat(outcomes)
 			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CheckpointException.class)
 				.hasMessageContaining("rank " + broken + " failed: java.lang.IllegalStateException: Already closed"));
+	}
+
+	@Test
+	void closingReportsThatTheLastCheckpointCouldNotBeWritten() throws Exception {
+		alone((store) -> {
+			store.restore();
+			Files.createDirectory(this.directory.resolve("step-00000001.0.tmp"));
+			store.save(new Progress(1, 0, 0));
+			assertThatThrownBy(store::close).isInstanceOf(CheckpointException.class)
+				.hasMessageContaining("cannot write checkpoint of step 1");
+		});
+	}
+
+	@Test
+	void eachCheckpointNeedsALaterStepUnlessOneHasFailed() throws Exception {
+		alone((store) -> {
+			assertThatIllegalStateException().isThrownBy(() -> store.save(new Progress(2, 0, 0)))
+				.withMessageContaining("call restore() or open()");
+			store.open();
+			store.save(new Progress(2, 0, 0));
+			assertThatIllegalArgumentException().isThrownBy(() -> store.save(new Progress(2, 0, 0)))
+				.withMessageContaining("a checkpoint of step 2 has been saved");
+			Path obstacle = Files.createDirectory(this.directory.resolve("step-00000003.0.tmp"));
+			store.save(new Progress(3, 0, 0));
+			assertThatThrownBy(store::finish).isInstanceOf(CheckpointException.class);
+			Files.deleteIfExists(obstacle);
+			store.save(new Progress(3, 0, 0));
+			store.close();
+		});
+		assertThat(CheckpointFixture.list(this.directory)).hasSize(2);
+	}
+
+	private void alone(AloneWith use) throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
+			Map<String, Tensor> parameters = parameters();
+			try (Optimizer optimizer = adam(new TensorVector(parameters.values().toArray(new Tensor[0])))) {
+				use.accept(store(world.group(0),
+						new ModelState(ModelTensors.of(parameters), optimizer, TrainingDevice.CPU)));
+			}
+		}
+	}
+
+	/** What one process does with its store. */
+	private interface AloneWith {
+
+		void accept(CheckpointStore store) throws Exception;
+
 	}
 
 	/** What a rank does with its store. */

@@ -59,6 +59,19 @@ class ParameterAgreementTest {
 	}
 
 	@Test
+	void aValueThatOneRankLacksIsADifference() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS.withCollective(LIMIT))) {
+			RankThreads.run(2, LIMIT, (rank) -> {
+				JobFingerprint job = (rank == 0) ? job(1) : job(1).with("augment", true);
+				assertThatExceptionOfType(ReplicaMismatchException.class)
+					.isThrownBy(() -> ParameterAgreement.require(world.group(rank), job))
+					.withMessageContaining("rank 1 has augment true, but rank 0 has no augment");
+				return null;
+			});
+		}
+	}
+
+	@Test
 	void equalJobsContinue() throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS.withCollective(LIMIT))) {
 			RankThreads.run(2, LIMIT, (rank) -> {

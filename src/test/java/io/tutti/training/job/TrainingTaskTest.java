@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
@@ -43,6 +44,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -163,6 +165,47 @@ class TrainingTaskTest {
 			assertThat(outcomes).allSatisfy(
 					(outcome) -> assertThat(outcome.failure()).hasMessageContaining("rank 1 has optimizer divided"));
 		}
+	}
+
+	/** The order of the samples depends on their number. */
+	@Test
+	void ranksThatLoadDifferentNumbersOfSamplesFailTogether() throws Exception {
+		List<Outcome<TrainingSummary>> outcomes = outcomes(2, (rank) -> new Line() {
+			@Override
+			public SampleCounts load(long seed, TrainingDevice device) {
+				return new SampleCounts(4 - rank, 2);
+			}
+		}, options(1, null), (_) -> TrainingListener.NONE);
+		assertThat(outcomes).allSatisfy((outcome) -> assertThat(outcome.failure())
+			.hasMessageContaining("rank 1 has training samples 3, but rank 0 has training samples 4"));
+	}
+
+	@Test
+	void aJobDoesNotContinueWithAnotherNumberOfSamples() throws Exception {
+		train(1, (_) -> new Line(), options(1, this.directory));
+		Outcome<TrainingSummary> outcome = outcomes(1, (_) -> new Line() {
+			@Override
+			public SampleCounts load(long seed, TrainingDevice device) {
+				return new SampleCounts(3, 2);
+			}
+		}, options(2, this.directory), (_) -> TrainingListener.NONE).getFirst();
+		assertThat(outcome.failure())
+			.hasMessageContaining("it has training samples 4, this job has training samples 3");
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			version | v1\\n | must be single lines
+			seed    | 7    | two values of a job have the same name
+			""")
+	void anIdentityThatCannotBeKeptIsRefused(String name, String value, String problem) throws Exception {
+		Outcome<TrainingSummary> outcome = outcomes(1, (_) -> new Line() {
+			@Override
+			public Map<String, String> identity() {
+				return Map.of(name, value.translateEscapes());
+			}
+		}, options(1, null), (_) -> TrainingListener.NONE).getFirst();
+		assertThat(outcome.failure()).hasMessageContaining(problem);
 	}
 
 	/** libtorch lists a tied parameter once per name. */
