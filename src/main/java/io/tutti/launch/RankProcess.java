@@ -1,6 +1,7 @@
 package io.tutti.launch;
 
 import java.io.File;
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.ProcessBuilder.Redirect;
@@ -21,10 +22,35 @@ final class RankProcess {
 
 	private final Process process;
 
-	private final List<Thread> relays = new ArrayList<>();
+	private final List<Relay> relays = new ArrayList<>();
 
 	/** The rank's child processes at the time it was asked to end. */
 	private volatile List<ProcessHandle> descendants = List.of();
+
+	private record Relay(Thread thread, Output output) {
+	}
+
+	/** Output of the rank, and whether its reader waits for more of it. */
+	private static final class Output extends FilterInputStream {
+
+		private volatile boolean awaited;
+
+		Output(InputStream output) {
+			super(output);
+		}
+
+		@Override
+		public int read(byte[] bytes, int offset, int length) throws IOException {
+			this.awaited = true;
+			try {
+				return super.read(bytes, offset, length);
+			}
+			finally {
+				this.awaited = false;
+			}
+		}
+
+	}
 
 	private RankProcess(int rank, Process process) {
 		this.rank = rank;
@@ -49,15 +75,16 @@ final class RankProcess {
 	/** Uses platform threads: a virtual one would pin its carrier during a read. */
 	private void relay(boolean plainOutput, LaunchConsole console) {
 		boolean first = this.rank == 0;
-		InputStream out = this.process.getInputStream();
-		InputStream err = this.process.getErrorStream();
-		relay("out", (first && plainOutput) ? () -> pass(out, console)
+		Output out = new Output(this.process.getInputStream());
+		Output err = new Output(this.process.getErrorStream());
+		relay("out", out, (first && plainOutput) ? () -> pass(out, console)
 				: new LineRelay(out, console.linesOf(this.rank, plainOutput, first)));
-		relay("err", new LineRelay(err, console.linesOf(this.rank, true, first)));
+		relay("err", err, new LineRelay(err, console.linesOf(this.rank, true, first)));
 	}
 
-	private void relay(String stream, Runnable relay) {
-		this.relays.add(Thread.ofPlatform().name("tutti-launch-r" + this.rank + "-" + stream).daemon().start(relay));
+	private void relay(String stream, Output output, Runnable relay) {
+		this.relays.add(new Relay(
+				Thread.ofPlatform().name("tutti-launch-r" + this.rank + "-" + stream).daemon().start(relay), output));
 	}
 
 	private static void pass(InputStream out, LaunchConsole console) {
@@ -101,12 +128,17 @@ final class RankProcess {
 
 	/**
 	 * Called after the process has ended. Kills the child processes that remain from when
-	 * it was asked to end, and waits for the last of its output.
+	 * it was asked to end, and waits for the last of its output. After the limit it waits
+	 * only while the launcher's own reader is slow, and for no child process that holds
+	 * the output open.
 	 */
 	void finish(Duration limit) throws InterruptedException {
 		this.descendants.forEach(ProcessHandle::destroyForcibly);
-		for (Thread relay : this.relays) {
-			relay.join(limit);
+		for (Relay relay : this.relays) {
+			boolean silent = false;
+			while (!silent && !relay.thread().join(limit)) {
+				silent = relay.output().awaited;
+			}
 		}
 	}
 

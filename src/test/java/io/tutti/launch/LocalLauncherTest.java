@@ -410,6 +410,37 @@ class LocalLauncherTest {
 		assertThat(errLines()).containsExactly("tutti launch: stopped on request; every rank ended with 79");
 	}
 
+	@Test
+	void theLastOutputReachesASlowReader() throws Exception {
+		ByteArrayOutputStream slow = new ByteArrayOutputStream() {
+
+			private int nextPause;
+
+			@Override
+			public void write(byte[] bytes, int offset, int length) {
+				if (size() >= this.nextPause) {
+					this.nextPause += 30_000;
+					pause();
+				}
+				super.write(bytes, offset, length);
+			}
+		};
+		assertThat(new LocalLauncher(plan(program("exec seq 1 9000"), 1, 0), TIMINGS,
+				new LaunchConsole(slow, false, this.err, false))
+			.run()).isZero();
+		assertThat(slow.toString(StandardCharsets.UTF_8)).hasLineCount(9000).endsWith("[0] 9000\n");
+	}
+
+	/** Longer than the launcher waits for the output of a rank that has ended. */
+	private static void pause() {
+		try {
+			Thread.sleep(1500);
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
 	/** The replacement would wait for a job that is gone. */
 	@Test
 	void aDrainDropsARestartThatIsPending() throws Exception {
