@@ -16,7 +16,8 @@ public enum ReduceOp {
 	MAX("max"),
 	/**
 	 * Sum divided by the world size; integers round towards zero, and the sum of large
-	 * ones wraps around before the division.
+	 * ones wraps around before the division. Likewise a {@code FLOAT16} sum beyond 65,504
+	 * is infinite, and so is its average.
 	 */
 	AVERAGE("average"),
 	/** Bitwise and, of integers. */

@@ -171,6 +171,7 @@ final class GradientBucket {
 						"hook " + before.name() + " returned a " + values.scalar_type().intern() + " tensor of shape "
 								+ TensorMemory.shape(values) + ", but it must be contiguous and of a float type");
 			}
+			this.slots.forEach(GradientSlot::acceptChange);
 			all.retainReference();
 			values.retainReference();
 			this.whole = all;

@@ -159,6 +159,11 @@ final class GradientSlot {
 		}
 	}
 
+	/** A hook may change the gradient after it was taken. */
+	void acceptChange() {
+		this.versionWhenTaken = taken()._version();
+	}
+
 	/** The memory of the gradient that was taken. */
 	MemorySegment memory() {
 		return TensorMemory.of(taken());

@@ -1074,6 +1074,31 @@ class DataParallelCasesTest {
 		}
 	}
 
+	/** The gradient is reduced in its own memory. */
+	@Test
+	void aHookMayChangeTheOnlyGradientOfABucket() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(RANKS, TIMEOUTS)) {
+			RankThreads.run(RANKS, LIMIT, (rank) -> {
+				Uneven model = new Uneven();
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), model.tensors(),
+						SETTINGS.withHook(new Halving("halving")))) {
+					assertThat(replicas.bucketCount()).isEqualTo(2);
+					model.parameters.values()
+						.stream()
+						.map(Tensor::sum)
+						.reduce(Tensor::add)
+						.orElseThrow()
+						.mul(new Scalar(6.0))
+						.backward();
+					replicas.synchronizeGradients();
+					assertThat(model.parameters.values())
+						.allSatisfy((one) -> assertThat(one.grad().eq(new Scalar(3.0)).all().item_bool()).isTrue());
+				}
+				return null;
+			});
+		}
+	}
+
 	@Test
 	void ranksWithDifferentHooksFailAndAHookWithoutFloatsAbortsTheGroup() throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(RANKS, TIMEOUTS)) {

@@ -1,5 +1,6 @@
 package io.tutti.training.job;
 
+import java.util.ArrayList;
 import java.util.List;
 
 import io.tutti.DataType;
@@ -15,17 +16,22 @@ import org.bytedeco.pytorch.global.torch;
 
 /**
  * Keeps a model's buffers, such as the running statistics of batch normalization, equal
- * on all ranks. After a step floating-point buffers are averaged with each rank's part of
- * the global batch as its weight, so that every sample counts the same at any world size;
- * of other buffers, such as counters, every rank takes the largest values.
+ * on all ranks. After a step the floating-point and complex buffers that it has changed
+ * on any rank are averaged with each rank's part of the global batch as its weight, so
+ * that every sample counts the same at any world size; of other buffers, such as
+ * counters, every rank takes the largest values. Constants, such as a mask of infinite
+ * values, stay as they are.
  */
-final class BufferAverage {
+final class BufferAverage implements AutoCloseable {
 
 	private final ProcessGroup group;
 
-	private final List<Tensor> floating;
+	private final List<Tensor> averaged;
 
-	private final List<Tensor> other;
+	private final List<Tensor> largest;
+
+	/** The averaged buffers after the last step, which are equal on all ranks. */
+	private final List<Tensor> last;
 
 	/**
 	 * Creates the average of buffers that are equal on all ranks.
@@ -33,9 +39,17 @@ final class BufferAverage {
 	 */
 	BufferAverage(ProcessGroup group, List<Tensor> buffers) {
 		this.group = group;
-		List<Tensor> filled = buffers.stream().filter((buffer) -> buffer.numel() > 0).toList();
-		this.floating = filled.stream().filter(Tensor::is_floating_point).toList();
-		this.other = filled.stream().filter((buffer) -> !buffer.is_floating_point()).toList();
+		List<Tensor> filled = (group.worldSize() > 1) ? buffers.stream().filter((buffer) -> buffer.numel() > 0).toList()
+				: List.of();
+		this.averaged = filled.stream().filter(BufferAverage::isAveraged).toList();
+		this.largest = filled.stream().filter((buffer) -> !isAveraged(buffer)).toList();
+		try (NoGradGuard _ = new NoGradGuard()) {
+			this.last = this.averaged.stream().map(Tensor::clone).toList();
+		}
+	}
+
+	private static boolean isAveraged(Tensor buffer) {
+		return buffer.is_floating_point() || buffer.is_complex();
 	}
 
 	/**
@@ -44,34 +58,73 @@ final class BufferAverage {
 	 * to 1
 	 */
 	void combine(double weight) {
-		if (this.group.worldSize() == 1) {
-			return;
-		}
-		reduce(this.floating, torch.ScalarType.Double, DataType.FLOAT64, weight);
-		reduce(this.other, torch.ScalarType.Long, DataType.INT64, 1);
-	}
-
-	private void reduce(List<Tensor> buffers, torch.ScalarType type, DataType dataType, double weight) {
-		if (buffers.isEmpty()) {
+		if (this.averaged.isEmpty() && this.largest.isEmpty()) {
 			return;
 		}
 		try (PointerScope _ = new PointerScope(); NoGradGuard _ = new NoGradGuard()) {
-			boolean sums = dataType == DataType.FLOAT64;
-			Tensor all = flat(buffers, type);
-			Tensor values = sums ? all.mul(new Scalar(weight)) : all;
-			this.group.allReduce(TensorMemory.of(values), dataType, sums ? ReduceOp.SUM : ReduceOp.MAX);
-			long offset = 0;
-			for (Tensor buffer : buffers) {
-				buffer.copy_(values.narrow(0, offset, buffer.numel()).view_as(buffer));
-				offset += buffer.numel();
-			}
+			average(takeLargest(), weight);
 		}
 	}
 
-	private static Tensor flat(List<Tensor> buffers, torch.ScalarType type) {
+	/**
+	 * Returns the indices of the averaged buffers that the step has changed on a rank.
+	 */
+	private List<Integer> takeLargest() {
+		Tensor changed = torch.zeros(this.averaged.size()).to(torch.ScalarType.Long);
+		for (int index = 0; index < this.averaged.size(); index++) {
+			if (!this.averaged.get(index).equal(this.last.get(index))) {
+				changed.narrow(0, index, 1).fill_(new Scalar(1));
+			}
+		}
+		List<Tensor> all = new ArrayList<>(this.largest);
+		all.add(changed);
+		Tensor values = flat(all, torch.ScalarType.Long);
+		this.group.allReduce(TensorMemory.of(values), DataType.INT64, ReduceOp.MAX);
+		distribute(values, all);
+		List<Integer> indices = new ArrayList<>();
+		for (int index = 0; index < this.averaged.size(); index++) {
+			if (changed.narrow(0, index, 1).item_long() != 0) {
+				indices.add(index);
+			}
+		}
+		return indices;
+	}
+
+	private void average(List<Integer> changed, double weight) {
+		if (changed.isEmpty()) {
+			return;
+		}
+		List<Tensor> buffers = changed.stream().map((index) -> real(this.averaged.get(index))).toList();
+		Tensor own = flat(buffers, torch.ScalarType.Double);
+		// Zero times an infinite value is no number.
+		Tensor values = (weight > 0) ? own.mul(new Scalar(weight)) : torch.zeros_like(own);
+		this.group.allReduce(TensorMemory.of(values), DataType.FLOAT64, ReduceOp.SUM);
+		distribute(values, buffers);
+		changed.forEach((index) -> this.last.get(index).copy_(this.averaged.get(index)));
+	}
+
+	/** A complex tensor as a view of its real and imaginary parts. */
+	private static Tensor real(Tensor tensor) {
+		return tensor.is_complex() ? torch.view_as_real(tensor) : tensor;
+	}
+
+	private static Tensor flat(List<Tensor> tensors, torch.ScalarType type) {
 		TensorVector flat = new TensorVector(
-				buffers.stream().map((buffer) -> buffer.reshape(-1).to(type)).toArray(Tensor[]::new));
+				tensors.stream().map((tensor) -> tensor.reshape(-1).to(type)).toArray(Tensor[]::new));
 		return torch.cat(flat, 0).cpu().contiguous();
+	}
+
+	private static void distribute(Tensor values, List<Tensor> tensors) {
+		long offset = 0;
+		for (Tensor tensor : tensors) {
+			tensor.copy_(values.narrow(0, offset, tensor.numel()).view_as(tensor));
+			offset += tensor.numel();
+		}
+	}
+
+	@Override
+	public void close() {
+		this.last.forEach(Tensor::close);
 	}
 
 }

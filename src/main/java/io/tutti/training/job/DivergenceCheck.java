@@ -53,6 +53,16 @@ final class DivergenceCheck {
 	}
 
 	/**
+	 * Checks the parameters after a step. The loss of a step is that before its update.
+	 * @throws TrainingDivergedException if a value is not a finite number on any rank
+	 */
+	void parameters(long step, boolean finite) {
+		if (!finite) {
+			throw diverged("parameters are not finite after step " + step + ", though its loss was");
+		}
+	}
+
+	/**
 	 * Checks the loss of an epoch.
 	 * @param epoch number of the epoch, from 1
 	 * @param loss mean loss over its samples

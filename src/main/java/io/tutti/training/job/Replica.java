@@ -9,6 +9,7 @@ import java.util.Objects;
 import java.util.OptionalDouble;
 import java.util.function.Function;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.tutti.DataType;
 import io.tutti.ProcessGroup;
@@ -150,6 +151,7 @@ final class Replica implements AutoCloseable {
 		this.membership = null;
 		if (last != null) {
 			last.replicas().close();
+			last.bufferAverage().close();
 		}
 	}
 
@@ -267,8 +269,10 @@ final class Replica implements AutoCloseable {
 		int atOnce = this.task.evaluationBatch();
 		double sum = 0;
 		this.model.eval();
-		for (int from = share.from(); from < share.to(); from += atOnce) {
-			int[] samples = IntStream.range(from, Math.min(from + atOnce, share.to())).toArray();
+		int to;
+		for (int from = share.from(); from < share.to(); from = to) {
+			to = from + Math.min(atOnce, share.to() - from);
+			int[] samples = IntStream.range(from, to).toArray();
 			try (PointerScope _ = new PointerScope(); NoGradGuard _ = new NoGradGuard()) {
 				sum += values.apply(new Batch(samples, this.device)).to(torch.ScalarType.Double).sum().item_double();
 			}
@@ -299,6 +303,13 @@ final class Replica implements AutoCloseable {
 					DataType.INT64);
 		}
 		return Arrays.stream(all).boxed().toList();
+	}
+
+	/** Whether all values of the parameters that learn are finite. */
+	boolean isFinite() {
+		try (PointerScope _ = new PointerScope(); NoGradGuard _ = new NoGradGuard()) {
+			return Stream.of(this.learning.get()).allMatch((parameter) -> parameter.isfinite().all().item_bool());
+		}
 	}
 
 	/** SHA-256 over all parameters and buffers, in hexadecimal. */

@@ -109,7 +109,7 @@ final class TrainingLoop implements AutoCloseable {
 			endEpoch(Math.toIntExact(progress().step() / this.schedule.stepsPerEpoch()) - 1);
 		}
 		if (this.checkpoints != null && isSaved(progress().step() % this.schedule.stepsPerEpoch() == 0)) {
-			this.checkpoints.save(progress());
+			save();
 		}
 	}
 
@@ -201,7 +201,7 @@ final class TrainingLoop implements AutoCloseable {
 		if (this.checkpoints != null) {
 			this.checkpoints.poll();
 			if (isSaved(epochEnd)) {
-				this.checkpoints.save(progress());
+				save();
 			}
 		}
 		this.commit.run();
@@ -211,7 +211,20 @@ final class TrainingLoop implements AutoCloseable {
 		return progress().step() == totalSteps() || stopped() || isCheckpointDue(epochEnd);
 	}
 
+	private void save() {
+		requireFiniteParameters();
+		this.checkpoints.save(progress());
+	}
+
+	/** A collective call, so that all ranks throw. */
+	private void requireFiniteParameters() {
+		int[] finite = { this.replica.isFinite() ? 1 : 0 };
+		this.group.allReduce(finite, ReduceOp.MIN);
+		this.divergence.parameters(progress().step(), finite[0] == 1);
+	}
+
 	private void checkEnd() {
+		requireFiniteParameters();
 		if (this.measuresTrainingLoss) {
 			this.divergence.end(trainingLoss());
 		}

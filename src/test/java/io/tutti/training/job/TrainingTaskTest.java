@@ -25,6 +25,7 @@ import io.tutti.training.TrainingDevice;
 import io.tutti.training.TrainingStep;
 import io.tutti.training.TrainingTask;
 import io.tutti.training.checkpoint.CheckpointException;
+import io.tutti.training.checkpoint.CheckpointFixture;
 import io.tutti.training.checkpoint.CheckpointOptions;
 import io.tutti.training.task.CharacterTransformer;
 import io.tutti.training.task.DigitsConvolution;
@@ -206,6 +207,67 @@ class TrainingTaskTest {
 			}
 		}, options(1, null), (_) -> TrainingListener.NONE).getFirst();
 		assertThat(outcome.failure()).hasMessageContaining(problem);
+	}
+
+	/** Rank 1 has no sample in the last step of an epoch. */
+	@Test
+	void constantBuffersStayAsTheyAre() throws Exception {
+		TrainingOptions options = new TrainingOptions(2, 3, 1, 1, null, null);
+		assertThat(hash(train(2, (_) -> new Constants(), options)))
+			.isEqualTo(hash(train(1, (_) -> new Constants(), options)));
+	}
+
+	/** Without a gradient, so that the result is the same at any world size. */
+	private static final class Constants extends Line {
+
+		@Override
+		public Module model() {
+			Module model = new Module();
+			this.layer = model.register_module("layer", new LinearImpl(1, 1));
+			model.register_buffer("mask", torch.ones(3).mul(new Scalar(Double.NEGATIVE_INFINITY)));
+			model.register_buffer("rotations", torch.polar(torch.ones(5), torch.arange(new Scalar(5.0))));
+			model.register_buffer("table",
+					torch.arange(new Scalar(1000.0)).to(torch.ScalarType.Double).add(new Scalar(1.0)).reciprocal());
+			return model;
+		}
+
+		@Override
+		public Optimizer optimizer(TensorVector parameters) {
+			return new SGD(parameters, new SGDOptions(0));
+		}
+
+	}
+
+	/** The square root has a finite value at zero, and no finite slope. */
+	@ParameterizedTest
+	@ValueSource(ints = { 1, 2 })
+	void noCheckpointIsWrittenAfterAStepWithAFiniteLossAndNoFiniteGradient(int worldSize) throws Exception {
+		List<Outcome<TrainingSummary>> outcomes = outcomes(worldSize, (_) -> new Line() {
+			@Override
+			public Tensor losses(Batch batch) {
+				Tensor value = this.layer.forward(batch.of(torch.tensor(X)).view(-1, 1));
+				return value.sub(value).sqrt().mean(1);
+			}
+
+			@Override
+			public Tensor scores(Batch batch) {
+				return torch.ones(batch.size());
+			}
+		}, options(1, this.directory), (_) -> TrainingListener.NONE);
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(TrainingDivergedException.class)
+				.hasMessageContaining("parameters are not finite after step 1"));
+		assertThat(CheckpointFixture.list(this.directory)).isEmpty();
+	}
+
+	@Test
+	void allSamplesMayBeEvaluatedAtOnce() throws Exception {
+		assertThat(train(2, (_) -> new Line() {
+			@Override
+			public int evaluationBatch() {
+				return Integer.MAX_VALUE;
+			}
+		}, options(1, null))).hasSize(2);
 	}
 
 	/** libtorch lists a tied parameter once per name. */
@@ -414,7 +476,7 @@ class TrainingTaskTest {
 	/** Learns y = 2x from four samples. */
 	private static class Line implements TrainingTask {
 
-		private static final float[] X = { 1, 2, 3, 4 };
+		static final float[] X = { 1, 2, 3, 4 };
 
 		LinearImpl layer;
 
