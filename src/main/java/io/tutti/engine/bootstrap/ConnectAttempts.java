@@ -2,6 +2,7 @@ package io.tutti.engine.bootstrap;
 
 import java.io.IOException;
 import java.net.SocketTimeoutException;
+import java.nio.channels.ClosedByInterruptException;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
@@ -31,14 +32,15 @@ final class ConnectAttempts {
 	}
 
 	/**
-	 * Records the cause of a failed attempt. A mere timeout, such as that of the last
-	 * attempt at the deadline, does not replace an earlier cause.
+	 * Records the cause of a failed attempt. A mere timeout or interrupt, such as that of
+	 * the last attempt, does not replace an earlier cause.
 	 */
 	void failed(IOException cause) {
 		if (cause instanceof HandshakeException refused) {
 			this.refusal = refused;
 		}
-		if (this.last == null || !(cause instanceof SocketTimeoutException)) {
+		if (this.last == null
+				|| !(cause instanceof SocketTimeoutException || cause instanceof ClosedByInterruptException)) {
 			this.last = cause;
 		}
 	}

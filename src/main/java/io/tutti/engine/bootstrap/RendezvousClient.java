@@ -65,7 +65,7 @@ final class RendezvousClient {
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			throw this.failure.interrupted(ex);
+			throw this.failure.interrupted(this.attempts, ex);
 		}
 		throw this.failure.unreachable(this.attempts);
 	}

@@ -73,9 +73,12 @@ record RendezvousFailure(JoinRequest request, RendezvousAddress point) {
 	}
 
 	/** The waiting thread was interrupted. */
-	RendezvousException interrupted(InterruptedException cause) {
-		return failure(Reason.TIMEOUT, "interrupted after " + seconds(this.request.deadline().elapsed())
-				+ " of waiting for the other ranks at " + this.point, List.of(), cause);
+	RendezvousException interrupted(ConnectAttempts attempts, InterruptedException cause) {
+		return failure(Reason.TIMEOUT,
+				"interrupted after " + seconds(this.request.deadline().elapsed())
+						+ " of waiting for the other ranks at " + this.point
+						+ ((attempts.cause() != null) ? " (" + attempts.describe() + ")" : ""),
+				List.of(), cause);
 	}
 
 	/** An exception's message, or its class name if it has none. */

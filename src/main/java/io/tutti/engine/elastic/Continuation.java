@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Whether the members that take part in a formation may continue their base without the
  * others. They need a {@link Quorum} of the base, and of each later formation that one of
- * them has accepted, since that one may have formed.
+ * them has accepted, since that one may have formed, unless nobody else in it holds the
+ * state.
  *
  * @param joins the requests of the members that take part, including the leader
  * @param answers the answers of the other slots
@@ -86,7 +87,7 @@ record Continuation(Formation base, List<Join> joins, Map<Integer, Answer> answe
 	@Nullable Formation withoutQuorum() {
 		Stream<Formation> later = this.joins.stream()
 			.flatMap((join) -> join.accepted().stream())
-			.filter((formation) -> formation.generation() > this.base.generation());
+			.filter((formation) -> formation.generation() > this.base.generation() && mayContinueElsewhere(formation));
 		boolean everySlotIsKnown = unknown().isEmpty();
 		return Stream.concat(Stream.of(this.base), later)
 			.filter((formation) -> !Quorum.continues(formation.slots(),
@@ -95,6 +96,17 @@ record Continuation(Formation base, List<Join> joins, Map<Integer, Answer> answe
 					this.elastic.quorum()))
 			.findFirst()
 			.orElse(null);
+	}
+
+	/**
+	 * Whether a formation that a present member has accepted, and has not formed, may
+	 * continue elsewhere. No process has received the state in it, since that takes all
+	 * of its members. So it does not continue without those of its members that are in
+	 * the base, if these are present.
+	 */
+	private boolean mayContinueElsewhere(Formation accepted) {
+		List<Member> holders = this.base.members().stream().filter(accepted.members()::contains).toList();
+		return holders.isEmpty() || holders.stream().anyMatch((member) -> fate(member) != Fate.PRESENT);
 	}
 
 	/** The slots that prevent a quorum: a member may be alive there. */

@@ -125,9 +125,9 @@ public final class ElasticEngine implements AutoCloseable {
 		return this.forming;
 	}
 
-	/** Whether processes wait to join. */
+	/** Whether processes wait to join, other than those that are left out for now. */
 	public boolean joinersWait() {
-		return !this.member.requests().isEmpty();
+		return !this.member.due().isEmpty();
 	}
 
 	/**

@@ -131,8 +131,10 @@ sealed interface FormationMessage {
 	 * Proposes a generation.
 	 *
 	 * @param baseId id of the generation that it continues, {@code null} at the founding
+	 * @param trial whether processes join, so that it has formed only when its ranks have
+	 * exchanged data
 	 */
-	record Propose(Formation formation, @Nullable String baseId) implements FormationMessage {
+	record Propose(Formation formation, @Nullable String baseId, boolean trial) implements FormationMessage {
 	}
 
 	/** What a member answers to a proposal. */

@@ -76,6 +76,14 @@ final class FormationProtocol {
 	 */
 	private static final Duration LONGEST_PROBE = Duration.ofSeconds(2);
 
+	/**
+	 * Processes that have accepted a generation form it far sooner, also on a busy host.
+	 */
+	private static final Duration SHORTEST_ATTEMPT = Duration.ofSeconds(10);
+
+	/** An attempt that fails leaves time for more before the rendezvous timeout. */
+	private static final int ATTEMPTS = 4;
+
 	/** For a member that has been silent for the heartbeat timeout. It may resume. */
 	private static final Duration SILENT_PROBE = Duration.ofMillis(200);
 
@@ -88,6 +96,8 @@ final class FormationProtocol {
 	private final EngineSettings settings;
 
 	private final RankAssignment launched;
+
+	private final CollectiveListener events;
 
 	private final FormationRendezvous rendezvous;
 
@@ -114,6 +124,7 @@ final class FormationProtocol {
 		this.elastic = elastic;
 		this.settings = settings;
 		this.launched = launched;
+		this.events = events;
 		this.rendezvous = new FormationRendezvous(member.self(), endpoint, settings, launched, events);
 		this.awaiting = awaiting;
 		this.dead = dead;
@@ -160,10 +171,14 @@ final class FormationProtocol {
 
 	private void requireTime() {
 		if (this.deadline.expired()) {
-			throw failure("the group did not form within " + this.deadline.timeout().toSeconds() + " s; awaited ranks: "
-					+ this.lastAwaited
-					+ ". Start them, check that the ranks reach each other's tutti.elastic.endpoints,"
-					+ " or raise tutti.timeout.rendezvous", this.lastAwaited, this.rendezvous.lastFailure());
+			Exception last = this.rendezvous.lastFailure();
+			throw failure(
+					"the group did not form within " + this.deadline.timeout().toSeconds() + " s; awaited ranks: "
+							+ this.lastAwaited
+							+ ". Start them, check that the ranks reach each other's tutti.elastic.endpoints,"
+							+ " or raise tutti.timeout.rendezvous"
+							+ ((last != null) ? ". The last attempt: " + last.getMessage() : ""),
+					this.lastAwaited, last);
 		}
 	}
 
@@ -225,7 +240,8 @@ final class FormationProtocol {
 	private int leader(Map<Integer, Answer> answers) {
 		Formation newest = newest(alive(answers).map(Status::base));
 		Formation own = this.member.base();
-		if (own != null && newest != null && own.generation() < newest.generation()) {
+		if (own != null && newest != null && own.generation() < newest.generation()
+				&& !newest.members().contains(this.member.self())) {
 			this.member.supersede(newest);
 		}
 		List<Status> members = alive(answers)
@@ -304,7 +320,7 @@ final class FormationProtocol {
 
 	private @Nullable Formed join(Propose proposal, int port, BooleanSupplier lost) throws InterruptedException {
 		Formation formation = proposal.formation();
-		Engine engine = this.rendezvous.join(formation, port, lost);
+		Engine engine = this.rendezvous.join(formation, port, proposal.trial(), lost);
 		if (engine == null) {
 			return null;
 		}
@@ -322,19 +338,16 @@ final class FormationProtocol {
 		long startNanos = System.nanoTime();
 		long askedNanos = startNanos;
 		while (true) {
-			List<LocalMember.Request> requests = this.member.requests();
-			List<Join> joins = Stream
-				.concat(Stream.of(this.member.join(this.dead)), requests.stream().map(LocalMember.Request::join))
-				.toList();
 			Formation base = this.member.base();
+			List<LocalMember.Request> requests = requests(base, answers);
+			List<Join> joins = joins(requests);
 			if (!Objects.equals(base, newest(joins.stream().map(Join::base)))
 					|| leader(answers) != this.member.self().slot()) {
 				this.member.dismiss(null);
 				return null;
 			}
 			List<Integer> awaited = (base == null) ? absentFounders(joins)
-					: absent(new Continuation(base, joins, answers, this.elastic, this.endpoint::hasEnded),
-							System.nanoTime() - startNanos);
+					: absent(continuation(base, joins, answers), System.nanoTime() - startNanos);
 			if (awaited == null) {
 				return propose(base, joins, requests);
 			}
@@ -346,6 +359,25 @@ final class FormationProtocol {
 				askedNanos = System.nanoTime();
 			}
 		}
+	}
+
+	/**
+	 * The requests of this attempt: without those that are left out, if the others may
+	 * continue without them.
+	 */
+	private List<LocalMember.Request> requests(@Nullable Formation base, Map<Integer, Answer> answers) {
+		List<LocalMember.Request> due = this.member.due();
+		return (base == null || continuation(base, joins(due), answers).withoutQuorum() == null) ? due
+				: this.member.requests();
+	}
+
+	private List<Join> joins(List<LocalMember.Request> requests) {
+		return Stream.concat(Stream.of(this.member.join(this.dead)), requests.stream().map(LocalMember.Request::join))
+			.toList();
+	}
+
+	private Continuation continuation(Formation base, List<Join> joins, Map<Integer, Answer> answers) {
+		return new Continuation(base, joins, answers, this.elastic, this.endpoint::hasEnded);
 	}
 
 	/** The founding needs every rank; {@code null} if all are present. */
@@ -402,32 +434,67 @@ final class FormationProtocol {
 		List<Member> members = joins.stream().map(Join::member).sorted(Comparator.comparingInt(Member::slot)).toList();
 		Formation formation = new Formation(Math.max(newest + 1, this.settings.generation()),
 				FormationMessage.randomId(), members);
-		Propose proposal = new Propose(formation, (base != null) ? base.id() : null);
+		List<Member> joining = (base == null) ? List.of()
+				: members.stream().filter((one) -> !base.members().contains(one)).toList();
+		Propose proposal = new Propose(formation, (base != null) ? base.id() : null, !joining.isEmpty());
 		if (!this.member.accept(formation, proposal.baseId())) {
 			return null;
 		}
-		String id = formation.id();
-		BooleanSupplier lost = () -> this.member.anyLost(requests, id);
+		Deadline limit = Deadline.after(attemptLimit());
+		Formed formed = null;
 		try {
-			requests.forEach((request) -> request.link().trySend(proposal));
-			Deadline limit = Deadline.after(this.settings.timeouts().heartbeat());
-			while (!this.member.allAccepted(requests, id)) {
-				if (limit.expired() || lost.getAsBoolean()) {
-					return null;
-				}
-				this.member.await(POLL_MILLIS);
-			}
-			int port = members.getFirst().equals(this.member.self()) ? this.rendezvous.freePort()
-					: this.member.port(requests.getFirst());
-			requests.forEach((request) -> request.link().trySend(new Commit(id, port)));
-			Formed formed = join(proposal, port, lost);
-			if (formed != null) {
-				requests.forEach((request) -> request.link().trySend(new Joined(id)));
-			}
+			formed = attempt(proposal, requests, limit);
 			return formed;
 		}
 		finally {
+			if (formed == null) {
+				leaveOut(joining, formation, limit.elapsed());
+			}
 			requests.forEach(this.member::ended);
+		}
+	}
+
+	private Duration attemptLimit() {
+		Duration heartbeat = this.settings.timeouts().heartbeat();
+		Duration patient = (heartbeat.compareTo(SHORTEST_ATTEMPT) < 0) ? SHORTEST_ATTEMPT : heartbeat;
+		Duration part = this.settings.timeouts().rendezvous().dividedBy(ATTEMPTS);
+		return (part.compareTo(patient) < 0) ? part : patient;
+	}
+
+	/**
+	 * Forms a generation that this member has accepted and proposes.
+	 * @param limit until all must have accepted, and if it is a trial, joined
+	 */
+	private @Nullable Formed attempt(Propose proposal, List<LocalMember.Request> requests, Deadline limit)
+			throws InterruptedException {
+		Formation formation = proposal.formation();
+		String id = formation.id();
+		BooleanSupplier lost = () -> this.member.anyLost(requests, id) || (proposal.trial() && limit.expired());
+		requests.forEach((request) -> request.link().trySend(proposal));
+		while (!this.member.allAccepted(requests, id)) {
+			if (limit.expired() || lost.getAsBoolean()) {
+				return null;
+			}
+			this.member.await(POLL_MILLIS);
+		}
+		int port = formation.members().getFirst().equals(this.member.self()) ? this.rendezvous.freePort()
+				: this.member.port(requests.getFirst());
+		requests.forEach((request) -> request.link().trySend(new Commit(id, port)));
+		Formed formed = join(proposal, port, lost);
+		if (formed != null) {
+			requests.forEach((request) -> request.link().trySend(new Joined(id)));
+		}
+		return formed;
+	}
+
+	private void leaveOut(List<Member> joining, Formation formation, Duration took) {
+		for (Member one : joining) {
+			Duration pause = this.member.leaveOut(one, took);
+			this.events.warn("generation " + formation.generation()
+					+ " did not form with the process that joins as rank " + one.slot() + " (" + took.toMillis()
+					+ " ms). The others may continue without it for " + pause.toMillis()
+					+ " ms. If this repeats, check that its host and those of the other ranks reach"
+					+ " each other at the rendezvous port and the ports for data");
 		}
 	}
 

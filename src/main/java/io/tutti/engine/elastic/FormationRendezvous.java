@@ -59,19 +59,25 @@ final class FormationRendezvous {
 	/**
 	 * Runs the rendezvous until it ends or one of the members is lost.
 	 * @param port where rank 0 listens
+	 * @param trial whether the ranks then exchange data: their ports may be out of reach,
+	 * which the rendezvous does not show
 	 * @return {@code null} if the group has not formed
 	 * @throws IllegalStateException if it cannot form at this host
 	 */
-	@Nullable Engine join(Formation formation, int port, BooleanSupplier lost) throws InterruptedException {
+	@Nullable Engine join(Formation formation, int port, boolean trial, BooleanSupplier lost) throws InterruptedException {
 		CompletableFuture<Engine> joined = new CompletableFuture<>();
 		Thread attempt = Thread.ofPlatform()
 			.name("tutti-r" + formation.members().indexOf(this.self) + "-rendezvous")
 			.daemon()
 			.start(() -> {
 				try {
-					joined.complete(Engine.joinElastic(assignment(formation, port),
+					Engine engine = Engine.joinElastic(assignment(formation, port),
 							this.settings.withJob(this.settings.jobId() + "/" + formation.id(), formation.generation()),
-							this.events));
+							this.events);
+					if (trial) {
+						exchange(engine);
+					}
+					joined.complete(engine);
 				}
 				catch (Throwable ex) {
 					joined.completeExceptionally(ex);
@@ -99,6 +105,16 @@ final class FormationRendezvous {
 				yield null;
 			}
 		};
+	}
+
+	private static void exchange(Engine engine) {
+		try {
+			engine.world().allGather(new long[1], new long[engine.world().worldSize()]);
+		}
+		catch (Throwable ex) {
+			engine.close();
+			throw ex;
+		}
 	}
 
 	private @Nullable Engine failed(Throwable failure) {

@@ -1,6 +1,8 @@
 package io.tutti.engine.elastic;
 
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -18,6 +20,7 @@ import io.tutti.engine.elastic.FormationMessage.Member;
 import io.tutti.engine.elastic.FormationMessage.Phase;
 import io.tutti.engine.elastic.FormationMessage.Reply;
 import io.tutti.engine.elastic.FormationMessage.Status;
+import io.tutti.engine.spi.Deadline;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,6 +59,14 @@ final class LocalMember {
 
 	}
 
+	/**
+	 * A process is left out for this many times as long as its attempt to join took, so
+	 * that the other ranks stand still for a fifth of the time at most.
+	 */
+	private static final int PAUSE_FACTOR = 4;
+
+	private static final Duration SHORTEST_PAUSE = Duration.ofSeconds(1);
+
 	private final Member self;
 
 	private Phase phase = Phase.FORMING;
@@ -74,6 +85,9 @@ final class LocalMember {
 
 	/** By slot. */
 	private final Map<Integer, Request> requests = new TreeMap<>();
+
+	/** How long processes that have failed to join are left out, by id. */
+	private final Map<String, Deadline> leftOut = new HashMap<>();
 
 	private boolean left;
 
@@ -176,6 +190,7 @@ final class LocalMember {
 		this.base = formation;
 		this.broken = null;
 		this.accepted.clear();
+		formation.members().forEach((joined) -> this.leftOut.remove(joined.id()));
 		this.phase = Phase.RUNNING;
 		if (!takesRequests()) {
 			requests().stream()
@@ -238,6 +253,28 @@ final class LocalMember {
 	/** The requests whose sender is connected, in order of the slots. */
 	synchronized List<Request> requests() {
 		return List.copyOf(this.requests.values());
+	}
+
+	/** The requests without those of processes that are left out for now. */
+	synchronized List<Request> due() {
+		return this.requests.values().stream().filter((request) -> {
+			Deadline pause = this.leftOut.get(request.join.member().id());
+			return pause == null || pause.expired();
+		}).toList();
+	}
+
+	/**
+	 * Leaves a process out for a while, each time at least twice as long as before.
+	 * @param took how long its attempt to join took
+	 * @return how long it is left out
+	 */
+	synchronized Duration leaveOut(Member joining, Duration took) {
+		Deadline last = this.leftOut.get(joining.id());
+		Duration least = (last != null) ? last.timeout().multipliedBy(2) : SHORTEST_PAUSE;
+		Duration pause = took.multipliedBy(PAUSE_FACTOR);
+		Deadline next = Deadline.after((pause.compareTo(least) < 0) ? least : pause);
+		this.leftOut.put(joining.id(), next);
+		return next.timeout();
 	}
 
 	/**

@@ -19,6 +19,7 @@ import io.tutti.engine.elastic.FormationMessage.Join;
 import io.tutti.engine.elastic.FormationMessage.Member;
 import io.tutti.engine.elastic.FormationMessage.Phase;
 import io.tutti.engine.elastic.FormationMessage.Status;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -62,7 +63,7 @@ class ContinuationTest {
 		return of(base, QuorumRule.LIVE).withoutQuorum();
 	}
 
-	private void join(Formation base, int slot, List<Formation> accepted, String... dead) {
+	private void join(@Nullable Formation base, int slot, List<Formation> accepted, String... dead) {
 		this.joins.add(new Join(member(slot), base, accepted, 5, List.of(dead)));
 	}
 
@@ -130,6 +131,25 @@ class ContinuationTest {
 		join(THREE, 1, List.of(), "m0");
 		join(THREE, 2, List.of(later));
 		assertThat(withoutQuorum(THREE)).as("slot 0 died in the base").isNull();
+	}
+
+	@Test
+	void aLaterFormationNeedsNoQuorumIfNobodyElseInItHoldsTheState() {
+		Formation alone = formation(5, 1);
+		Formation withTwoThatJoin = formation(6, 0, 1, 2);
+		join(alone, 1, List.of(withTwoThatJoin));
+		this.answers.put(0, new Answer.Alive(new Status(member(0), Phase.FORMING, null)));
+		assertThat(withoutQuorum(alone)).isNull();
+		assertThat(of(alone, QuorumRule.STRICT).withoutQuorum()).isNull();
+	}
+
+	@Test
+	void aLaterFormationWithoutMembersOfTheBaseNeedsAQuorum() {
+		Formation alone = formation(5, 1);
+		Formation later = formation(6, 0, 2);
+		join(alone, 1, List.of());
+		join(null, 2, List.of(later));
+		assertThat(withoutQuorum(alone)).isEqualTo(later);
 	}
 
 	@Test

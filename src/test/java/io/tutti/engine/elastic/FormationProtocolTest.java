@@ -1,6 +1,9 @@
 package io.tutti.engine.elastic;
 
+import java.io.IOException;
 import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -13,10 +16,13 @@ import java.util.concurrent.TimeUnit;
 
 import io.tutti.CollectiveListener;
 import io.tutti.engine.RankAssignment;
+import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.elastic.FormationMessage.Formation;
 import io.tutti.engine.elastic.FormationMessage.Member;
 import io.tutti.engine.elastic.FormationProtocol.Formed;
+import io.tutti.engine.elastic.FormationProtocol.Origin;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -32,10 +38,14 @@ class FormationProtocolTest {
 
 	private final List<Party> parties = new ArrayList<>();
 
+	private final List<ServerSocket> relays = new ArrayList<>();
+
 	/** One member with its endpoint. Members reach slot 0 only when it is visible. */
 	private static final class Party {
 
 		private final ElasticMembers ranks;
+
+		private final EngineSettings settings;
 
 		private final LocalMember member;
 
@@ -47,32 +57,37 @@ class FormationProtocolTest {
 
 		private volatile boolean seesFirst = true;
 
-		Party(ElasticMembers ranks, Member self) {
+		private volatile InetAddress first = InetAddress.getLoopbackAddress();
+
+		private Set<String> dead = Set.of();
+
+		Party(ElasticMembers ranks, EngineSettings settings, Member self) {
 			this.ranks = ranks;
+			this.settings = settings;
 			this.member = new LocalMember(self);
 			List<ElasticSettings.Endpoint> endpoints = new ArrayList<>(ranks.elastic().endpoints());
 			if (self.slot() != 0) {
 				endpoints.set(0, new ElasticSettings.Endpoint("first", endpoints.getFirst().port()));
 			}
-			this.endpoint = FormationEndpoint.open(this.member, ranks.settings(), endpoints, this::addresses);
+			this.endpoint = FormationEndpoint.open(this.member, settings, endpoints, this::addresses);
 		}
 
 		private InetAddress[] addresses(String host) throws UnknownHostException {
 			if (host.equals("first") && !this.seesFirst) {
 				throw new UnknownHostException(host);
 			}
-			return new InetAddress[] { InetAddress.getLoopbackAddress() };
+			return new InetAddress[] { host.equals("first") ? this.first : InetAddress.getLoopbackAddress() };
 		}
 
 		void form(int awaited) {
 			int slot = this.member.self().slot();
 			FormationProtocol protocol = new FormationProtocol(this.member, this.endpoint, this.ranks.elastic(),
-					this.ranks.settings(), RankAssignment.onOneHost(slot, slot + 1, 29500), CollectiveListener.NONE,
+					this.settings, RankAssignment.onOneHost(slot, slot + 1, 29500), CollectiveListener.NONE,
 					(slots) -> {
 						if (slots.equals(List.of(awaited))) {
 							this.awaits.countDown();
 						}
-					}, Set.of(), Set.of(), () -> false);
+					}, this.dead, Set.of(), () -> false);
 			Thread.ofPlatform().daemon().start(() -> {
 				try {
 					this.formed.complete(protocol.form(false));
@@ -90,13 +105,56 @@ class FormationProtocolTest {
 	}
 
 	private Party party(ElasticMembers ranks, Member self) {
-		Party party = new Party(ranks, self);
+		return party(ranks, ranks.settings(), self);
+	}
+
+	private Party party(ElasticMembers ranks, EngineSettings settings, Member self) {
+		Party party = new Party(ranks, settings, self);
 		this.parties.add(party);
 		return party;
 	}
 
+	/**
+	 * Lets a party reach the formation endpoint of slot 0 and no other port there, as
+	 * behind a firewall.
+	 */
+	private void reachOnlyTheEndpointOfTheFirst(Party party) throws IOException {
+		InetAddress address = InetAddress.getByName("127.0.0.2");
+		int port = party.ranks.elastic().endpoints().getFirst().port();
+		ServerSocket server = new ServerSocket(port, 50, address);
+		this.relays.add(server);
+		party.first = address;
+		Thread.ofPlatform().daemon().start(() -> {
+			try {
+				while (true) {
+					Socket client = server.accept();
+					Socket endpoint = new Socket(InetAddress.getLoopbackAddress(), port);
+					relay(client, endpoint);
+					relay(endpoint, client);
+				}
+			}
+			catch (IOException ex) {
+				// The test or the endpoint has ended.
+			}
+		});
+	}
+
+	private static void relay(Socket from, Socket to) {
+		Thread.ofPlatform().daemon().start(() -> {
+			try (from; to) {
+				from.getInputStream().transferTo(to.getOutputStream());
+			}
+			catch (IOException ex) {
+				// One side has ended.
+			}
+		});
+	}
+
 	@AfterEach
-	void close() {
+	void close() throws IOException {
+		for (ServerSocket relay : this.relays) {
+			relay.close();
+		}
 		for (Party party : this.parties) {
 			party.member.leave();
 			party.formed.thenAccept((formed) -> formed.engine().close());
@@ -123,6 +181,122 @@ class FormationProtocolTest {
 		for (Party party : this.parties) {
 			assertThat(party.formed.get().formation().slots()).containsExactly(0, 1);
 		}
+	}
+
+	@Test
+	void theMembersContinueWithoutAProcessThatDoesNotReachTheRendezvous() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(3, 3, 1, Duration.ofSeconds(12));
+		List<Party> members = twoMembers(ranks, ranks.settings());
+		Party joining = party(ranks, new Member(2, "b2", "host"));
+		reachOnlyTheEndpointOfTheFirst(joining);
+		requireContinuedWithout(joining, members);
+		LocalMember leader = members.getFirst().member;
+		Awaitility.await().until(() -> leader.requests().size() == 1);
+		assertThat(leader.due()).as("it waits for its next attempt").isEmpty();
+		assertThatThrownBy(joining.formed::get).cause()
+			.isInstanceOf(RendezvousException.class)
+			.hasMessageContaining("awaited ranks: [0]")
+			.hasMessageContaining("waiting for the other ranks at 127.0.0.2:")
+			.hasMessageContaining("Connection refused");
+	}
+
+	@Test
+	void theMembersContinueWithoutAProcessThatDoesNotReachADataPort() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(3, 3, 1, Duration.ofSeconds(12));
+		EngineSettings all = ranks.settings();
+		// Rank 1 connects to rank 0, and rank 2 would connect to both.
+		EngineSettings unreachable = new EngineSettings(all.backend(), all.jobId(), all.token(), all.generation(), null,
+				"127.0.0.3", "127.0.0.1", 0, all.congestionControl(), all.sharedConfig(), all.timeouts(), null);
+		List<Party> members = twoMembers(ranks, unreachable);
+		requireContinuedWithout(party(ranks, new Member(2, "b2", "host")), members);
+	}
+
+	private List<Party> twoMembers(ElasticMembers ranks, EngineSettings settingsOfTheSecond) {
+		List<Member> members = List.of(new Member(0, "a0", "host"), new Member(1, "a1", "host"));
+		for (Member each : members) {
+			Party party = party(ranks, (each.slot() == 1) ? settingsOfTheSecond : ranks.settings(), each);
+			party.member.formed(new Formation(0, "f0", members));
+			party.member.formAgain(null);
+		}
+		return List.copyOf(this.parties);
+	}
+
+	private static void requireContinuedWithout(Party joining, List<Party> members) throws Exception {
+		joining.form(0);
+		Awaitility.await().until(() -> members.getFirst().member.due().size() == 1);
+		for (Party party : members) {
+			party.form(0);
+		}
+		for (Party party : members) {
+			assertThat(party.formed.get().formation().slots()).containsExactly(0, 1);
+			assertThat(party.formed.get().origin()).isEqualTo(Origin.CONTINUED);
+		}
+	}
+
+	/** The process that joins is rank 0 of the generation that does not form. */
+	@Test
+	void theLastMemberContinuesWithoutAProcessWhoseRendezvousItDoesNotReach() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(2, 2, 1, Duration.ofSeconds(12));
+		Party joining = party(ranks, new Member(0, "b0", "host"));
+		Party last = party(ranks, new Member(1, "a1", "host"));
+		reachOnlyTheEndpointOfTheFirst(last);
+		last.member.formed(new Formation(1, "f1", List.of(last.member.self())));
+		last.member.formAgain(null);
+		joining.form(1);
+		Awaitility.await().until(() -> last.member.due().size() == 1);
+		last.form(0);
+		assertThat(last.formed.get().formation().slots()).containsExactly(1);
+		assertThat(last.formed.get().origin()).isEqualTo(Origin.CONTINUED);
+	}
+
+	/** A member that died may have formed the generation with the process that joins. */
+	@Test
+	void aProcessIsNotLeftOutIfTheOthersMayNotContinueWithoutIt() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(3, 3, 1);
+		Party joining = party(ranks, new Member(0, "b0", "host"));
+		Party last = party(ranks, new Member(1, "a1", "host"));
+		Member died = new Member(2, "a2", "host");
+		last.dead = Set.of(died.id());
+		last.member.formed(new Formation(1, "f1", List.of(last.member.self(), died)));
+		last.member.formAgain(null);
+		last.member.accept(new Formation(2, "f2", List.of(joining.member.self(), last.member.self(), died)), "f1");
+		assertThat(last.member.leaveOut(joining.member.self(), Duration.ofSeconds(60))).hasSeconds(240);
+		joining.form(1);
+		last.form(0);
+		for (Party party : this.parties) {
+			assertThat(party.formed.get().formation().slots()).containsExactly(0, 1);
+		}
+	}
+
+	/** The process that joins has formed the generation, and lost the member then. */
+	@Test
+	void aMemberContinuesAfterAGenerationThatItHasAcceptedAndNotFormed() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(2, 2, 1);
+		Party joining = party(ranks, new Member(0, "b0", "host"));
+		Party last = party(ranks, new Member(1, "a1", "host"));
+		Formation both = new Formation(2, "f2", List.of(joining.member.self(), last.member.self()));
+		last.member.formed(new Formation(1, "f1", List.of(last.member.self())));
+		last.member.formAgain(null);
+		last.member.accept(both, "f1");
+		joining.member.formed(both);
+		joining.member.formAgain(null);
+		joining.form(1);
+		last.form(0);
+		for (Party party : this.parties) {
+			assertThat(party.formed.get().formation().slots()).containsExactly(0, 1);
+		}
+		assertThat(last.formed.get().origin()).as("it still holds the state").isEqualTo(Origin.CONTINUED);
+	}
+
+	@Test
+	void aProcessIsLeftOutLongerEachTimeUntilItHasJoined() {
+		LocalMember leader = new LocalMember(new Member(0, "a0", "host"));
+		Member joining = new Member(1, "b1", "host");
+		assertThat(leader.leaveOut(joining, Duration.ofMillis(10))).hasSeconds(1);
+		assertThat(leader.leaveOut(joining, Duration.ofMillis(10))).hasSeconds(2);
+		assertThat(leader.leaveOut(joining, Duration.ofSeconds(3))).hasSeconds(12);
+		leader.formed(new Formation(1, "f1", List.of(leader.self(), joining)));
+		assertThat(leader.leaveOut(joining, Duration.ofMillis(10))).hasSeconds(1);
 	}
 
 	@Test

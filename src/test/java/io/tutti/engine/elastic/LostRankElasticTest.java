@@ -6,9 +6,11 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Stream;
 
 import io.tutti.ExitCode;
 import io.tutti.FreePort;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -168,6 +170,32 @@ class LostRankElasticTest {
 					() -> job.lines(0).stream().anyMatch((line) -> line.startsWith("loop rank 0 of 3")));
 			requireStopped(job, 0, 1, 2);
 		}
+	}
+
+	/** The rendezvous of ranks on several hosts exchanges no data. */
+	@Test
+	void theRanksOfOtherHostsContinueWithoutAProcessThatDoesNotReachADataPort() throws Exception {
+		Assumptions.assumeTrue(new ProcessBuilder("sh", "-c", "unshare --uts true").start().waitFor() == 0,
+				"namespaces are not allowed here");
+		try (ElasticJob job = new ElasticJob(this.folder, 2, 3, UNLIMITED, 10).on(LostRankElasticTest::onItsOwnHost)
+			.startAll()) {
+			job.await("step 20", LIMIT, () -> job.step(0) >= 20);
+			job.start(2);
+			job.await("a generation without it", LIMIT,
+					() -> job.lines(0).stream().filter((line) -> line.startsWith("loop rank 0 of 2")).count() > 1);
+			requireStopped(job, 0, 1);
+			assertThat(job.lines(2)).noneMatch((line) -> line.contains("event Formed"));
+		}
+	}
+
+	/**
+	 * Rank 1 advertises an address where it does not listen, to which rank 2 connects.
+	 */
+	private static List<String> onItsOwnHost(int slot, List<String> command) {
+		String advertised = (slot == 1) ? "127.0.0.3" : "127.0.0.1";
+		return Stream.concat(Stream.of("unshare", "--uts", "sh", "-c", "hostname h$0; exec \"$@\"", "" + slot, "env",
+				"TUTTI_TRANSPORT_ADVERTISED_HOST=" + advertised), command.stream())
+			.toList();
 	}
 
 	@Test
