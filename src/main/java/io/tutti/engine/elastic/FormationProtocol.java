@@ -448,7 +448,7 @@ final class FormationProtocol {
 		}
 		finally {
 			if (formed == null) {
-				leaveOut(joining, formation, limit.elapsed());
+				leaveOut(joining, formation, limit);
 			}
 			requests.forEach(this.member::ended);
 		}
@@ -487,9 +487,11 @@ final class FormationProtocol {
 		return formed;
 	}
 
-	private void leaveOut(List<Member> joining, Formation formation, Duration took) {
+	/** An attempt that failed before its limit may have lost another member. */
+	private void leaveOut(List<Member> joining, Formation formation, Deadline limit) {
+		Duration took = limit.elapsed();
 		for (Member one : joining) {
-			Duration pause = this.member.leaveOut(one, took);
+			Duration pause = this.member.leaveOut(one, limit.expired() ? took : Duration.ZERO);
 			this.events.warn("generation " + formation.generation()
 					+ " did not form with the process that joins as rank " + one.slot() + " (" + took.toMillis()
 					+ " ms). The others may continue without it for " + pause.toMillis()

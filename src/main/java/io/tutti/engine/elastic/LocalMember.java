@@ -60,8 +60,8 @@ final class LocalMember {
 	}
 
 	/**
-	 * A process is left out for this many times as long as its attempt to join took, so
-	 * that the other ranks stand still for a fifth of the time at most.
+	 * A process is left out for this many times as long as the others have waited for it,
+	 * so that they stand still for a fifth of the time at most.
 	 */
 	private static final int PAUSE_FACTOR = 4;
 
@@ -265,13 +265,13 @@ final class LocalMember {
 
 	/**
 	 * Leaves a process out for a while, each time at least twice as long as before.
-	 * @param took how long its attempt to join took
+	 * @param waited how long the others have waited for it
 	 * @return how long it is left out
 	 */
-	synchronized Duration leaveOut(Member joining, Duration took) {
+	synchronized Duration leaveOut(Member joining, Duration waited) {
 		Deadline last = this.leftOut.get(joining.id());
 		Duration least = (last != null) ? last.timeout().multipliedBy(2) : SHORTEST_PAUSE;
-		Duration pause = took.multipliedBy(PAUSE_FACTOR);
+		Duration pause = waited.multipliedBy(PAUSE_FACTOR);
 		Deadline next = Deadline.after((pause.compareTo(least) < 0) ? least : pause);
 		this.leftOut.put(joining.id(), next);
 		return next.timeout();
