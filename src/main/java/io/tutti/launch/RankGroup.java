@@ -149,7 +149,6 @@ final class RankGroup {
 			return;
 		}
 		if (this.endsTogether || this.command.failedToStart(end)) {
-			this.pending.clear();
 			enter(Phase.LEAVING, this.command.exitLimit(end, this.timings));
 		}
 		else if (!this.running.isEmpty()) {
@@ -249,7 +248,6 @@ final class RankGroup {
 			if (this.running.isEmpty()) {
 				dropPending();
 			}
-			this.pending.clear();
 			terminate(Phase.STOPPING, this.command.stopLimit(this.timings));
 		}
 		else if (this.phase == Phase.LEAVING || this.phase == Phase.FINISHING) {
@@ -297,7 +295,9 @@ final class RankGroup {
 		this.running.values().forEach(RankProcess::terminate);
 	}
 
+	/** Leaves the phase in which ranks are restarted. */
 	private void enter(Phase next, Duration limit) {
+		this.pending.clear();
 		this.phase = next;
 		this.phaseLimit = limit;
 		this.phaseEndNanos = System.nanoTime() + limit.toNanos();

@@ -352,10 +352,9 @@ class LocalLauncherTest {
 
 	@Test
 	void aReplacementThatCannotStartIsStartedAgain() throws Exception {
-		LaunchedCommand command = LaunchedCommand.of(List.of("train"),
-				own("[ $RANK = 0 ] && { while [ ! -e joined ]; do sleep 0.05; done; exit 0; }; "
-						+ "echo x >> starts; case $(wc -l < starts) in 1) kill -9 $$ ;; 2) exit 64 ;; "
-						+ "*) touch joined ;; esac"));
+		LaunchedCommand command = train("[ $RANK = 0 ] && { while [ ! -e joined ]; do sleep 0.05; done; exit 0; }; "
+				+ "echo x >> starts; case $(wc -l < starts) in 1) kill -9 $$ ;; 2) exit 64 ;; "
+				+ "*) touch joined ;; esac");
 		assertThat(launcher(elastic(command, 2, 1, 2)).run()).isZero();
 		assertThat(errLines()).containsExactly(
 				"tutti launch: rank 1 ended with 137 (SIGKILL); restarting it in 0.1 s (1 of 2)",
@@ -364,10 +363,10 @@ class LocalLauncherTest {
 
 	@Test
 	void anElasticJobContinuesWithoutAReplacementThatCannotStart() throws Exception {
-		LaunchedCommand command = LaunchedCommand.of(List.of("train"),
-				own("[ $RANK = 0 ] && { while [ ! -e given-up ]; do sleep 0.05; done; sleep 0.3; exit 0; }; "
+		LaunchedCommand command = train(
+				"[ $RANK = 0 ] && { while [ ! -e given-up ]; do sleep 0.05; done; sleep 0.3; exit 0; }; "
 						+ "echo x >> starts; case $(wc -l < starts) in 1) kill -9 $$ ;; *) touch given-up; exit 64 ;; "
-						+ "esac"));
+						+ "esac");
 		assertThat(launcher(elastic(command, 2, 1, 1)).run()).isZero();
 		assertThat(lastErrLine())
 			.isEqualTo("tutti launch: rank 1 ended with 64; not restarted, since no restart is left of 1; "
@@ -444,9 +443,8 @@ class LocalLauncherTest {
 	/** The replacement would wait for a job that is gone. */
 	@Test
 	void aDrainDropsARestartThatIsPending() throws Exception {
-		LaunchedCommand command = LaunchedCommand.of(List.of("train"),
-				own("echo x >> starts-$RANK; [ $RANK = 1 ] && kill -9 $$; "
-						+ "while [ $(cat starts-1 2> /dev/null | wc -l) -lt 5 ]; do sleep 0.05; done; exit 79"));
+		LaunchedCommand command = train("echo x >> starts-$RANK; [ $RANK = 1 ] && kill -9 $$; "
+				+ "while [ $(cat starts-1 2> /dev/null | wc -l) -lt 5 ]; do sleep 0.05; done; exit 79");
 		assertThat(launcher(elastic(command, 2, 1, 100)).run()).isEqualTo(79);
 		assertThat(this.directory.resolve("starts-1")).hasContent("x\nx\nx\nx\nx");
 	}

@@ -72,12 +72,15 @@ record RendezvousFailure(JoinRequest request, RendezvousAddress point) {
 				cause);
 	}
 
-	/** The waiting thread was interrupted. */
-	RendezvousException interrupted(ConnectAttempts attempts, InterruptedException cause) {
+	/**
+	 * The waiting thread was interrupted.
+	 * @param attempts to reach rank 0, {@code null} at rank 0
+	 */
+	RendezvousException interrupted(@Nullable ConnectAttempts attempts, InterruptedException cause) {
 		return failure(Reason.TIMEOUT,
 				"interrupted after " + seconds(this.request.deadline().elapsed())
 						+ " of waiting for the other ranks at " + this.point
-						+ ((attempts.cause() != null) ? " (" + attempts.describe() + ")" : ""),
+						+ ((attempts != null && attempts.cause() != null) ? " (" + attempts.describe() + ")" : ""),
 				List.of(), cause);
 	}
 

@@ -57,7 +57,7 @@ final class RendezvousServer {
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			throw this.failure.interrupted(new ConnectAttempts(), ex);
+			throw this.failure.interrupted(null, ex);
 		}
 	}
 

@@ -24,10 +24,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.tutti.training.internal.AtomicFile;
@@ -51,7 +49,8 @@ final class CheckpointDirectory implements Closeable {
 	private static final String TEMPORARY = ".tmp";
 
 	/** What an interrupted write or deletion has left; other files are not ours. */
-	private static final Pattern LEFTOVER = Pattern.compile(NAME.pattern() + "(\\.\\d+(\\.old)?)?\\.tmp");
+	private static final Pattern LEFTOVER = Pattern
+		.compile(NAME.pattern() + "(\\.\\d+(\\.old)?)?" + Pattern.quote(TEMPORARY));
 
 	private static final String EARLIER = ".earlier";
 
@@ -69,8 +68,8 @@ final class CheckpointDirectory implements Closeable {
 	/** The lock, unless a stopped process of the same job holds it, and the claim. */
 	private final List<FileChannel> locks = new ArrayList<>();
 
-	/** Steps of the checkpoints that earlier jobs have left. */
-	private final Set<Long> earlier;
+	/** Checkpoints that earlier jobs have left, until this one has added its first. */
+	private List<Entry> earlier;
 
 	/**
 	 * Who writes checkpoints.
@@ -126,8 +125,7 @@ final class CheckpointDirectory implements Closeable {
 		this.owner = owner;
 		try {
 			boolean alone = takeLock(path.resolve(LOCK));
-			this.earlier = earlierClaims().isEmpty()
-					? list(path).stream().map(Entry::step).collect(Collectors.toUnmodifiableSet()) : Set.of();
+			this.earlier = earlierClaims().isEmpty() ? list(path) : List.of();
 			if (owner.job() != 0) {
 				takeClaim();
 			}
@@ -194,13 +192,14 @@ final class CheckpointDirectory implements Closeable {
 	}
 
 	private void setAsideFrom(long step) throws IOException {
-		for (Entry old : list(this.path)) {
-			if (old.step() >= step && this.earlier.contains(old.step())) {
+		for (Entry old : this.earlier) {
+			if (old.step() >= step && Files.isDirectory(old.path())) {
 				Path aside = this.path.resolve(old.path().getFileName() + EARLIER);
 				delete(aside);
 				Files.move(old.path(), aside, StandardCopyOption.ATOMIC_MOVE);
 			}
 		}
+		this.earlier = List.of();
 	}
 
 	/**

@@ -225,9 +225,13 @@ public final class CheckpointStore implements AutoCloseable {
 			throw new IllegalStateException("the thread that writes checkpoints failed", ex.getCause());
 		}
 		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw CheckpointException.notWritten("interrupted while waiting for a checkpoint", ex);
+			throw interrupted(ex);
 		}
+	}
+
+	private static CheckpointException interrupted(InterruptedException cause) {
+		Thread.currentThread().interrupt();
+		return CheckpointException.notWritten("interrupted while waiting for a checkpoint", cause);
 	}
 
 	/**
@@ -258,8 +262,7 @@ public final class CheckpointStore implements AutoCloseable {
 			}
 		}
 		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw CheckpointException.notWritten("interrupted while waiting for a checkpoint", ex);
+			throw interrupted(ex);
 		}
 	}
 

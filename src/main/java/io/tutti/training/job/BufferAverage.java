@@ -1,7 +1,9 @@
 package io.tutti.training.job;
 
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 import io.tutti.DataType;
 import io.tutti.ProcessGroup;
@@ -70,24 +72,16 @@ final class BufferAverage implements AutoCloseable {
 	 * Returns the indices of the averaged buffers that the step has changed on a rank.
 	 */
 	private List<Integer> takeLargest() {
-		Tensor changed = torch.zeros(this.averaged.size()).to(torch.ScalarType.Long);
-		for (int index = 0; index < this.averaged.size(); index++) {
-			if (!this.averaged.get(index).equal(this.last.get(index))) {
-				changed.narrow(0, index, 1).fill_(new Scalar(1));
-			}
-		}
+		Tensor changed = torch.tensor(IntStream.range(0, this.averaged.size())
+			.mapToLong((index) -> this.averaged.get(index).equal(this.last.get(index)) ? 0 : 1)
+			.toArray());
 		List<Tensor> all = new ArrayList<>(this.largest);
 		all.add(changed);
 		Tensor values = flat(all, torch.ScalarType.Long);
 		this.group.allReduce(TensorMemory.of(values), DataType.INT64, ReduceOp.MAX);
 		distribute(values, all);
-		List<Integer> indices = new ArrayList<>();
-		for (int index = 0; index < this.averaged.size(); index++) {
-			if (changed.narrow(0, index, 1).item_long() != 0) {
-				indices.add(index);
-			}
-		}
-		return indices;
+		long[] onSomeRank = TensorMemory.of(changed).toArray(ValueLayout.JAVA_LONG);
+		return IntStream.range(0, onSomeRank.length).filter((index) -> onSomeRank[index] != 0).boxed().toList();
 	}
 
 	private void average(List<Integer> changed, double weight) {

@@ -109,7 +109,8 @@ final class TrainingLoop implements AutoCloseable {
 			endEpoch(Math.toIntExact(progress().step() / this.schedule.stepsPerEpoch()) - 1);
 		}
 		if (this.checkpoints != null && isSaved(progress().step() % this.schedule.stepsPerEpoch() == 0)) {
-			save();
+			requireFiniteParameters();
+			this.checkpoints.save(progress());
 		}
 	}
 
@@ -201,7 +202,10 @@ final class TrainingLoop implements AutoCloseable {
 		if (this.checkpoints != null) {
 			this.checkpoints.poll();
 			if (isSaved(epochEnd)) {
-				save();
+				if (!last) {
+					requireFiniteParameters();
+				}
+				this.checkpoints.save(progress());
 			}
 		}
 		this.commit.run();
@@ -209,11 +213,6 @@ final class TrainingLoop implements AutoCloseable {
 
 	private boolean isSaved(boolean epochEnd) {
 		return progress().step() == totalSteps() || stopped() || isCheckpointDue(epochEnd);
-	}
-
-	private void save() {
-		requireFiniteParameters();
-		this.checkpoints.save(progress());
 	}
 
 	/** A collective call, so that all ranks throw. */
