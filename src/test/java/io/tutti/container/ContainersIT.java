@@ -115,7 +115,7 @@ class ContainersIT {
 			for (RankContainer rank : job.all()) {
 				rank.requireExit(0, START);
 			}
-			assertThat(job.rank(0).output()).contains("training on Fit: 1000 samples", "49 parameters",
+			assertThat(job.rank(0).output()).contains("training on Fit: 1,000 samples", "49 parameters",
 					"the same on every rank");
 		}
 	}

@@ -81,7 +81,7 @@ class TaskSampleIT {
 		assertThat(outputs.get(0)).contains("Options of the task com.acme.Fit:")
 			.contains("Hidden units (default: 32).");
 		assertThat(outputs.get(1))
-			.contains("training on Fit: 1000 samples and 200 for the test, 49 parameters, 5 epochs")
+			.contains("training on Fit: 1,000 samples and 200 for the test, 49 parameters, 5 epochs")
 			.containsPattern("test loss +0\\.\\d{4}")
 			.contains("the same on every rank");
 		assertThat(outputs.get(2)).contains("193 parameters, 30 epochs").containsPattern("test loss +0\\.0\\d{3}");
