@@ -25,6 +25,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -556,13 +557,20 @@ public final class DefaultProcessGroup implements ProcessGroup {
 	public List<Work<Message>> startAll(List<Transfer> transfers) {
 		List<Transfer> all = this.arguments.requireTransfers(transfers);
 		List<@Nullable Work<Message>> works = new ArrayList<>(Collections.nCopies(all.size(), null));
-		for (Transfer.Direction direction : List.of(Transfer.Direction.RECEIVE, Transfer.Direction.SEND)) {
-			for (int i = 0; i < works.size(); i++) {
-				Transfer transfer = all.get(i);
-				if (transfer.direction() == direction) {
-					works.set(i, start(transfer));
+		try {
+			for (Transfer.Direction direction : List.of(Transfer.Direction.RECEIVE, Transfer.Direction.SEND)) {
+				for (int i = 0; i < works.size(); i++) {
+					Transfer transfer = all.get(i);
+					if (transfer.direction() == direction) {
+						works.set(i, start(transfer));
+					}
 				}
 			}
+		}
+		catch (RuntimeException ex) {
+			// A receive that stayed posted would take the message of a later one.
+			works.stream().filter(Objects::nonNull).forEach(Work::cancel);
+			throw ex;
 		}
 		return List.copyOf(works);
 	}

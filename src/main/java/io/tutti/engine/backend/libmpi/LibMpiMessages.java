@@ -104,6 +104,7 @@ public final class LibMpiMessages implements PointToPoint {
 	@Override
 	public long sendReceive(MemorySegment send, int peer, MemorySegment receive, int source, DataType type, int tag,
 			Duration timeout) {
+		requireCount("send", send, type);
 		MpiMessage incoming = beginReceive(receive, type, source, tag, timeout, false);
 		await(beginSend(send, type, peer, tag, timeout));
 		return await(incoming).count();

@@ -2,7 +2,9 @@ package io.tutti.engine.backend.mpi;
 
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.IntConsumer;
 
 import io.tutti.CollectiveException;
@@ -10,6 +12,7 @@ import io.tutti.DataType;
 import io.tutti.MessageMismatchException;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
+import io.tutti.Transfer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -490,13 +493,25 @@ public final class Communicator implements AutoCloseable {
 	 */
 	public Status sendRecv(Object send, int sendCount, DataType sendType, int peer, int sendTag, Object receive,
 			int receiveCount, DataType receiveType, int source, int receiveTag) {
-		if (peer != Mpi.PROC_NULL) {
-			peer("destination", peer);
-		}
 		MemorySegment outgoing = MpiBuffer.of(send, sendCount, sendType);
-		Request incoming = iRecv(receive, receiveCount, receiveType, source, receiveTag);
-		send(outgoing, sendCount, sendType, peer, sendTag);
-		return incoming.waitFor();
+		MemorySegment incoming = MpiBuffer.of(receive, receiveCount, receiveType);
+		requireSeparate(outgoing, incoming);
+		List<Transfer> transfers = new ArrayList<>();
+		if (source != Mpi.PROC_NULL) {
+			transfers.add(Transfer.receive(incoming, receiveType, source(source), receiveTag));
+		}
+		if (peer != Mpi.PROC_NULL) {
+			transfers.add(Transfer.send(outgoing, sendType, peer("destination", peer), sendTag));
+		}
+		List<Request> started = this.group.startAll(transfers).stream().map(Request::new).toList();
+		try {
+			List<Status> done = Request.waitAll(started);
+			return (source != Mpi.PROC_NULL) ? done.getFirst() : Status.EMPTY;
+		}
+		catch (RuntimeException ex) {
+			started.forEach(Request::cancel);
+			throw ex;
+		}
 	}
 
 	/** Copies the operand into the receive buffer and returns that. */
@@ -508,6 +523,12 @@ public final class Communicator implements AutoCloseable {
 					"send and receive buffers must not overlap; call it with one buffer to work in place");
 		}
 		return result.copyFrom(operand);
+	}
+
+	private static void requireSeparate(MemorySegment send, MemorySegment receive) {
+		if (send.asOverlappingSlice(receive).isPresent()) {
+			throw new IllegalArgumentException("send and receive buffers must not overlap");
+		}
 	}
 
 	private MemorySegment whole(Object buffer, int count, DataType type) {

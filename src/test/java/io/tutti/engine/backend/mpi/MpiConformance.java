@@ -255,7 +255,22 @@ final class MpiConformance {
 		expect("a wildcard", from[0] == previous && status.source() == previous);
 		this.world.send(one, 4, DataType.INT32, Mpi.PROC_NULL, 0);
 		large(next, previous);
+		refused(next, previous);
 		sendToSelf();
+	}
+
+	/** A send-receive whose send is refused leaves no receive behind. */
+	private void refused(int next, int previous) {
+		int[] buffer = { -1 };
+		expectIllegal(() -> this.world.sendRecv(new int[1], 1, DataType.INT32, next, -7, buffer, 1, DataType.INT32,
+				previous, 12));
+		expectIllegal(() -> this.world.sendRecv(buffer, 1, DataType.INT32, next, 12, buffer, 1, DataType.INT32,
+				previous, 12));
+		this.world.barrier();
+		this.world.send(new int[] { this.rank }, 1, DataType.INT32, next, 12);
+		int[] got = new int[1];
+		this.world.recv(got, 1, DataType.INT32, previous, 12, Duration.ofSeconds(20));
+		expect("the receive of a refused call", got[0] == previous && buffer[0] == -1);
 	}
 
 	private void large(int next, int previous) {
