@@ -3,6 +3,7 @@ package io.tutti.endtoend;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -120,6 +121,19 @@ class SeveralHostsIT {
 	}
 
 	@Test
+	void requiredSharedMemoryIsRefusedIfEveryRankIsOnAHostOfItsOwn() throws Exception {
+		for (int rank = 0; rank < 2; rank++) {
+			this.ranks.add(TuttiProcess.run(this.folder, environment(rank, 2, TestHosts.address(0)), this.hosts.on(rank,
+					List.of(Launcher.script(), "bench", "--transport", "shm", "--iterations", "1"))));
+		}
+		for (TuttiProcess rank : this.ranks) {
+			assertThat(rank.exitCode(LIMIT)).as(rank.output()).isEqualTo(64);
+			assertThat(rank.output()).contains("the ranks of group world do not all share memory",
+					"Set tutti.transport.kind to auto");
+		}
+	}
+
+	@Test
 	void openMpiStartsRanksOnAllHosts() throws Exception {
 		Assumptions.assumeTrue(TestHosts.isInstalled("mpirun.openmpi"), "Open MPI is not installed");
 		String hostList = IntStream.range(0, HOSTS)
@@ -160,13 +174,17 @@ class SeveralHostsIT {
 
 	private void startRanks(String masterAddress) throws Exception {
 		for (int rank = 0; rank < RANKS; rank++) {
-			Map<String, String> environment = Map.of("RANK", String.valueOf(rank), "WORLD_SIZE", String.valueOf(RANKS),
-					"LOCAL_RANK", String.valueOf(rank % 2), "LOCAL_WORLD_SIZE", "2", "MASTER_ADDR", masterAddress,
-					"MASTER_PORT", "29500");
+			Map<String, String> environment = new HashMap<>(environment(rank, RANKS, masterAddress));
+			environment.putAll(Map.of("LOCAL_RANK", String.valueOf(rank % 2), "LOCAL_WORLD_SIZE", "2"));
 			List<String> program = TuttiProcess.java();
 			program.addAll(List.of("-cp", System.getProperty("java.class.path"), HostRank.class.getName()));
 			this.ranks.add(TuttiProcess.run(this.folder, environment, this.hosts.on(rank / 2, program)));
 		}
+	}
+
+	private static Map<String, String> environment(int rank, int worldSize, String masterAddress) {
+		return Map.of("RANK", String.valueOf(rank), "WORLD_SIZE", String.valueOf(worldSize), "MASTER_ADDR",
+				masterAddress, "MASTER_PORT", "29500", "TUTTI_SECURITY_TOKEN", "a token", "TUTTI_VECTORS", "false");
 	}
 
 	private void order(String order) throws Exception {

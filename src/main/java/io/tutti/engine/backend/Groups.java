@@ -44,22 +44,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class Groups implements GroupFactory {
 
-	/** Suffix of the setup group in which ranks choose the transports of a group. */
+	/**
+	 * Suffix of the setup group in which ranks choose the transports and the layer of a
+	 * group.
+	 */
 	static final String FORMING = "/forming";
-
-	private static final String LAYERING = "/layering";
 
 	private static final String WITHIN = "host";
 
 	private static final String ACROSS = "across-";
-
-	/**
-	 * The backend of a group.
-	 *
-	 * @param memory memory shared with other ranks of this host
-	 */
-	private record Carried(GroupBackend backend, @Nullable HostMemory memory) {
-	}
 
 	private final Membership membership;
 
@@ -97,31 +90,53 @@ final class Groups implements GroupFactory {
 	/**
 	 * Forms a group whose latch is registered.
 	 * @throws GroupSetupException if resource allocation fails
+	 * @throws BackendUnavailableException if shared memory is required and the ranks do
+	 * not all share it
 	 */
 	DefaultProcessGroup form(GroupIdentity identity, FailureLatch latch) {
+		boolean sharing = mayShareMemory(identity);
 		try {
-			Carried carried = someShareAHost(identity) ? sharing(identity, latch)
-					: new Carried(overTcp(identity, latch), null);
-			return ready(identity, layered(identity, latch, carried.backend()), latch,
-					new FormedGroup(this, carried.memory()));
+			if (!sharing && this.layer == null) {
+				return ready(identity, overTcp(identity, latch), latch, new FormedGroup(this, null));
+			}
+			try (DefaultProcessGroup setup = setup(identity)) {
+				MetadataExchange exchange = new GroupExchange(setup, Agreement.FORM);
+				Deadline deadline = Deadline.after(this.settings.timeouts().rendezvous());
+				HostMemory memory = sharing
+						? HostHandshake.establish(identity, exchange, memorySettings(), this.events, deadline) : null;
+				GroupBackend backend = null;
+				try {
+					backend = sharing ? onHosts(identity, latch, hosts(identity, memory, exchange, deadline), memory)
+							: overTcp(identity, latch);
+					setup.barrier();
+					return ready(identity, layered(identity, latch, backend, exchange, deadline), latch,
+							new FormedGroup(this, memory));
+				}
+				catch (IOException | RuntimeException ex) {
+					release(backend, memory);
+					throw ex;
+				}
+			}
 		}
 		catch (IOException ex) {
 			throw new GroupSetupException(identity, "it could not be set up", ex);
 		}
 	}
 
-	private GroupBackend layered(GroupIdentity identity, FailureLatch latch, GroupBackend beneath) throws IOException {
-		if (this.layer == null) {
-			return beneath;
+	/** A backend owns the memory. */
+	private static void release(@Nullable GroupBackend backend, @Nullable HostMemory memory) {
+		if (backend != null) {
+			backend.close();
 		}
-		try (DefaultProcessGroup layering = beside(identity, LAYERING)) {
-			return this.layer.over(identity, beneath, latch, this.membership.control(),
-					new GroupExchange(layering, Agreement.FORM), Deadline.after(this.settings.timeouts().rendezvous()));
+		else if (memory != null) {
+			memory.close();
 		}
-		catch (RuntimeException ex) {
-			beneath.close();
-			throw ex;
-		}
+	}
+
+	private GroupBackend layered(GroupIdentity identity, FailureLatch latch, GroupBackend beneath,
+			MetadataExchange exchange, Deadline deadline) {
+		return (this.layer != null)
+				? this.layer.over(identity, beneath, latch, this.membership.control(), exchange, deadline) : beneath;
 	}
 
 	@Override
@@ -161,8 +176,8 @@ final class Groups implements GroupFactory {
 	}
 
 	/** Forms a setup group of the same ranks over TCP. */
-	private DefaultProcessGroup beside(GroupIdentity identity, String suffix) throws IOException {
-		GroupIdentity side = identity.other(identity.name() + suffix, identity.rank(), identity.members());
+	private DefaultProcessGroup setup(GroupIdentity identity) throws IOException {
+		GroupIdentity side = identity.other(identity.name() + FORMING, identity.rank(), identity.members());
 		FailureLatch latch = this.registry.add(side);
 		return ready(side, overTcp(side, latch), latch, NONE);
 	}
@@ -181,18 +196,13 @@ final class Groups implements GroupFactory {
 				this.sharedConfig.algorithms());
 	}
 
-	/** Determines which ranks share memory, in a setup group. */
-	private Carried sharing(GroupIdentity identity, FailureLatch latch) throws IOException {
-		try (DefaultProcessGroup forming = beside(identity, FORMING)) {
-			MetadataExchange exchange = new GroupExchange(forming, Agreement.FORM);
-			Deadline deadline = Deadline.after(this.settings.timeouts().rendezvous());
-			HostMemory memory = HostHandshake.establish(identity, exchange, memorySettings(), this.events, deadline);
-			int leader = (memory != null) ? memory.members().getFirst() : identity.rank();
-			Hosts hosts = Hosts.of(leaders(exchange.allGather(ofInt(leader), deadline)));
-			forming.barrier();
-			requireWhatWasAskedFor(identity, hosts, memory);
-			return new Carried(onHosts(identity, latch, hosts, memory), memory);
-		}
+	/** Exchanges which ranks share memory. */
+	private Hosts hosts(GroupIdentity identity, @Nullable HostMemory memory, MetadataExchange exchange,
+			Deadline deadline) throws IOException {
+		int leader = (memory != null) ? memory.members().getFirst() : identity.rank();
+		Hosts hosts = Hosts.of(leaders(exchange.allGather(ofInt(leader), deadline)));
+		requireWhatWasAskedFor(identity, hosts.count());
+		return hosts;
 	}
 
 	private GroupBackend onHosts(GroupIdentity identity, FailureLatch latch, Hosts hosts, @Nullable HostMemory memory)
@@ -229,11 +239,19 @@ final class Groups implements GroupFactory {
 		return leaders;
 	}
 
-	private void requireWhatWasAskedFor(GroupIdentity identity, Hosts hosts, @Nullable HostMemory memory) {
-		if (hosts.count() > 1 && this.sharedConfig.transport() == TransportChoice.SHM) {
-			if (memory != null) {
-				memory.close();
-			}
+	/**
+	 * Whether some ranks of the group are on one host, according to the rank table, and
+	 * the configuration lets them share memory. The same on every rank.
+	 */
+	private boolean mayShareMemory(GroupIdentity identity) {
+		List<PeerAddress> roster = this.membership.roster();
+		int hosts = (int) identity.members().stream().map((rank) -> roster.get(rank).hostIdentity()).distinct().count();
+		requireWhatWasAskedFor(identity, hosts);
+		return hosts < identity.worldSize() && this.sharedConfig.transport() != TransportChoice.TCP;
+	}
+
+	private void requireWhatWasAskedFor(GroupIdentity identity, int hosts) {
+		if (hosts > 1 && this.sharedConfig.transport() == TransportChoice.SHM) {
 			throw new BackendUnavailableException(this.settings.backend(),
 					"the ranks of group " + identity.name()
 							+ " do not all share memory, and tutti.transport.kind=shm allows nothing else",
@@ -242,17 +260,8 @@ final class Groups implements GroupFactory {
 	}
 
 	private SharedMemorySettings memorySettings() {
-		return switch (this.sharedConfig.transport()) {
-			case AUTO, SHM -> new SharedMemorySettings(true, SharedMemorySettings.DEFAULT_DIRECTORY,
-					this.settings.jobId(), this.sharedConfig.crossMemoryAttach());
-			case TCP -> SharedMemorySettings.disabled();
-		};
-	}
-
-	private boolean someShareAHost(GroupIdentity identity) {
-		List<PeerAddress> roster = this.membership.roster();
-		return identity.members().stream().map((rank) -> roster.get(rank).hostIdentity()).distinct().count() < identity
-			.worldSize();
+		return new SharedMemorySettings(SharedMemorySettings.DEFAULT_DIRECTORY, this.settings.jobId(),
+				this.sharedConfig.crossMemoryAttach());
 	}
 
 }

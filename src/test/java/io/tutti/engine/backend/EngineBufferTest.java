@@ -246,7 +246,7 @@ class EngineBufferTest {
 		RecordingListener events = new RecordingListener();
 		try (SmallDirectory small = SmallDirectory.mount(directory);
 				SharedWorld world = new SharedWorld(2, Timeouts.DEFAULTS, SharedWorld.Ways.IN_PLACE,
-						new SharedMemorySettings(true, small.path(), "small"), events)) {
+						new SharedMemorySettings(small.path(), "small"), events)) {
 			RankThreads.run(2, LIMIT, (rank) -> {
 				MemorySegment buffer = world.group(rank).allocate(1 << 20);
 				buffer.fill((byte) (rank + 1));

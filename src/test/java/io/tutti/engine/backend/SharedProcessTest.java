@@ -104,7 +104,7 @@ class SharedProcessTest {
 	/** The group over the memory that the exchange establishes. */
 	private static ProcessGroup group(int rank, SocketExchange exchange, Path directory) throws IOException {
 		GroupIdentity identity = GroupIdentity.world(rank, 2, 0);
-		SharedMemorySettings settings = new SharedMemorySettings(true, directory, "processes");
+		SharedMemorySettings settings = new SharedMemorySettings(directory, "processes");
 		HostMemory memory = HostHandshake.establish(identity, exchange, settings, CollectiveListener.NONE,
 				Deadline.after(Duration.ofSeconds(20)));
 		if (memory == null) {

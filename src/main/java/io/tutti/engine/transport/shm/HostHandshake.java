@@ -96,9 +96,6 @@ public final class HostHandshake {
 	}
 
 	private HandshakeMessage introduction() {
-		if (!this.settings.enabled()) {
-			return HandshakeMessage.refusal("");
-		}
 		try {
 			MemoryDomain host = MemoryDomain.of(this.settings.directory());
 			return new HandshakeMessage(true, host.device(), 0, host.boot());

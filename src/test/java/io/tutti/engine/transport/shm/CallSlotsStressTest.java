@@ -130,7 +130,7 @@ class CallSlotsStressTest {
 	void noOperandIsTornOrStale() throws Exception {
 		long seed = Long.getLong("tutti.test.seed", System.nanoTime());
 		LocalExchange exchange = new LocalExchange(2);
-		SharedMemorySettings settings = new SharedMemorySettings(true, this.directory, "stress");
+		SharedMemorySettings settings = new SharedMemorySettings(this.directory, "stress");
 		try (Arena arena = Arena.ofShared()) {
 			List<Long> wrong = RankThreads.run(2, LIMIT, (rank) -> {
 				GroupIdentity identity = GroupIdentity.world(rank, 2, 0);

@@ -109,10 +109,9 @@ class CallSlotsTest {
 	@BeforeEach
 	void shareMemory() throws Exception {
 		LocalExchange exchange = new LocalExchange(2);
-		RankThreads.run(2, LIMIT,
-				(rank) -> HostHandshake.establish(GroupIdentity.world(rank, 2, 0), exchange.rank(rank),
-						new SharedMemorySettings(true, this.directory, "board"), CollectiveListener.NONE,
-						Deadline.after(LIMIT)))
+		RankThreads
+			.run(2, LIMIT, (rank) -> HostHandshake.establish(GroupIdentity.world(rank, 2, 0), exchange.rank(rank),
+					new SharedMemorySettings(this.directory, "board"), CollectiveListener.NONE, Deadline.after(LIMIT)))
 			.forEach((memory) -> this.members.add(new Member(memory)));
 	}
 

@@ -56,7 +56,7 @@ class HostHandshakeTest {
 	}
 
 	private SharedMemorySettings here() {
-		return new SharedMemorySettings(true, this.directory, "handshake");
+		return new SharedMemorySettings(this.directory, "handshake");
 	}
 
 	private void assertEveryRankReceivedTheNote(String... parts) {
@@ -97,8 +97,10 @@ class HostHandshakeTest {
 	}
 
 	@Test
-	void aRankWithSharedMemoryDisabledIsExcluded() throws Exception {
-		List<HostMemory> memories = establish(3, (rank) -> (rank == 1) ? SharedMemorySettings.disabled() : here());
+	void aRankWithoutSharedMemoryIsExcluded() throws Exception {
+		Path missing = this.directory.resolve("missing");
+		List<HostMemory> memories = establish(3,
+				(rank) -> (rank == 1) ? new SharedMemorySettings(missing, "handshake") : here());
 		assertThat(memories.get(1)).isNull();
 		assertThat(memories.get(0).members()).containsExactly(0, 2);
 		assertThat(memories.get(2).members()).containsExactly(0, 2);
@@ -110,7 +112,7 @@ class HostHandshakeTest {
 	void ranksWithDifferentDirectoriesUseTcpAndNoteTheReason() throws Exception {
 		Path other = Files.createDirectory(this.directory.resolve("other"));
 		List<HostMemory> memories = establish(3,
-				(rank) -> (rank == 2) ? new SharedMemorySettings(true, other, "handshake") : here());
+				(rank) -> (rank == 2) ? new SharedMemorySettings(other, "handshake") : here());
 		assertThat(memories).containsOnlyNulls();
 		assertEveryRankReceivedTheNote("ranks 0, 1, 2", "TCP", "rank 2", "cannot open the memory that rank 0 created");
 		assertEmpty(this.directory);
@@ -120,7 +122,7 @@ class HostHandshakeTest {
 	void ranksOnDifferentMemoryDevicesUseTcpAndNoteTheReason() throws Exception {
 		try (SmallDirectory small = SmallDirectory.mount(this.directory)) {
 			List<HostMemory> memories = establish(2,
-					(rank) -> (rank == 1) ? new SharedMemorySettings(true, small.path(), "handshake") : here());
+					(rank) -> (rank == 1) ? new SharedMemorySettings(small.path(), "handshake") : here());
 			assertThat(memories).containsOnlyNulls();
 			assertThat(this.listeners.get(0).notes()).singleElement()
 				.asString()
@@ -131,8 +133,7 @@ class HostHandshakeTest {
 	@Test
 	void tooLittleSpaceMeansTcpForAllAndANoteWithTheAction() throws Exception {
 		try (SmallDirectory small = SmallDirectory.mount(this.directory)) {
-			List<HostMemory> memories = establish(2,
-					(rank) -> new SharedMemorySettings(true, small.path(), "handshake"));
+			List<HostMemory> memories = establish(2, (rank) -> new SharedMemorySettings(small.path(), "handshake"));
 			assertThat(memories).containsOnlyNulls();
 			assertEveryRankReceivedTheNote("1 MiB are free", "--shm-size", "rank 0");
 			assertEmpty(small.path());
@@ -145,7 +146,7 @@ class HostHandshakeTest {
 		List<HostMemory> memories = establish(2, new Ways() {
 			@Override
 			public SharedMemorySettings settings(int rank) {
-				return (rank == 1) ? new SharedMemorySettings(true, other, "handshake") : here();
+				return (rank == 1) ? new SharedMemorySettings(other, "handshake") : here();
 			}
 
 			@Override

@@ -108,7 +108,7 @@ class RingConnectionsStressTest {
 		LocalExchange exchange = new LocalExchange(2);
 		return RankThreads.run(2, LIMIT,
 				(rank) -> HostHandshake.establish(GroupIdentity.world(rank, 2, 0), exchange.rank(rank),
-						new SharedMemorySettings(true, this.directory, "stress"), CollectiveListener.NONE,
+						new SharedMemorySettings(this.directory, "stress"), CollectiveListener.NONE,
 						Deadline.after(LIMIT)));
 	}
 

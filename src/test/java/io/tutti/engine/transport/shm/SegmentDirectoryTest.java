@@ -20,7 +20,7 @@ class SegmentDirectoryTest {
 	private Path directory;
 
 	private SegmentDirectory segments() {
-		return new SegmentDirectory(new SharedMemorySettings(true, this.directory, "a job"));
+		return new SegmentDirectory(new SharedMemorySettings(this.directory, "a job"));
 	}
 
 	@Test

@@ -47,7 +47,7 @@ class SharedAllocationsTest {
 
 	@BeforeEach
 	void shareMemory() throws Exception {
-		this.settings = new SharedMemorySettings(true, this.directory, "allocations");
+		this.settings = new SharedMemorySettings(this.directory, "allocations");
 		this.memories = RankThreads.run(2, LIMIT, (rank) -> HostHandshake.establish(GroupIdentity.world(rank, 2, 0),
 				this.exchange.rank(rank), this.settings, CollectiveListener.NONE, Deadline.after(LIMIT)));
 	}

@@ -35,7 +35,7 @@ class SymmetricBuffersTest {
 	@BeforeEach
 	void shareMemory() throws Exception {
 		LocalExchange exchange = new LocalExchange(2);
-		SharedMemorySettings settings = new SharedMemorySettings(true, this.directory, "buffers");
+		SharedMemorySettings settings = new SharedMemorySettings(this.directory, "buffers");
 		this.ranks = RankThreads.run(2, LIMIT, (rank) -> {
 			GroupIdentity identity = GroupIdentity.world(rank, 2, 0);
 			HostMemory memory = HostHandshake.establish(identity, exchange.rank(rank), settings,
