@@ -1438,8 +1438,9 @@ public interface ProcessGroup extends AutoCloseable {
 	 * or the group is closed
 	 * @throws IllegalArgumentException on every rank, if the sizes differ; the group
 	 * stays usable
-	 * @throws OutOfMemoryError on every rank, if they share a host that has less memory
-	 * available than their buffers need; the group stays usable
+	 * @throws OutOfMemoryError on every rank, if one of them has no memory for its
+	 * buffer, or if they share a host that has less memory available than their buffers
+	 * need; no rank keeps a buffer, and the group stays usable
 	 */
 	MemorySegment allocate(long bytes);
 

@@ -4,6 +4,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import io.tutti.engine.spi.Agreement;
 import io.tutti.engine.spi.ArgumentMismatchException;
@@ -41,6 +44,7 @@ final class AllocatedBuffers implements AutoCloseable {
 	/**
 	 * Allocates a buffer on every rank.
 	 * @throws IllegalArgumentException on every rank, if the sizes differ
+	 * @throws OutOfMemoryError on every rank, if one of them cannot allocate it
 	 */
 	synchronized MemorySegment allocate(DefaultProcessGroup group, long bytes) {
 		if (bytes < 0) {
@@ -51,28 +55,48 @@ final class AllocatedBuffers implements AutoCloseable {
 		requireSame(group.agree(Agreement.ALLOCATE, bytes), "every rank must allocate the same number of bytes");
 		release();
 		Arena arena = Arena.ofShared();
+		MemorySegment buffer = null;
 		try {
-			MemorySegment buffer = this.backend.allocate(bytes, arena, new GroupExchange(group, Agreement.ALLOCATE),
-					deadline);
-			add(new Allocation(buffer, arena));
-			return buffer;
+			OutOfMemoryError failure = null;
+			try {
+				buffer = this.backend.allocate(bytes, arena, new GroupExchange(group, Agreement.ALLOCATE), deadline);
+			}
+			catch (OutOfMemoryError ex) {
+				failure = ex;
+			}
+			requireMemory(group.agree(Agreement.ALLOCATE, (buffer != null) ? 1 : 0), bytes, failure);
+			Allocation allocation = new Allocation(Objects.requireNonNull(buffer), arena);
+			add(allocation);
+			return allocation.buffer();
 		}
 		catch (RuntimeException | Error ex) {
-			arena.close();
-			if (ex instanceof OutOfMemoryError error) {
-				throw outOfMemory(bytes, error);
+			if (buffer != null) {
+				this.backend.free(buffer);
 			}
+			arena.close();
 			throw ex;
 		}
 	}
 
-	/** The virtual machine's own error may have no message at all. */
-	private OutOfMemoryError outOfMemory(long bytes, OutOfMemoryError cause) {
-		String detail = (cause.getMessage() != null) ? ": " + cause.getMessage() : "";
+	/**
+	 * Requires that every rank has allocated its buffer, so that an index names the same
+	 * allocation on every rank.
+	 * @param failure this rank's own; the virtual machine's may have no message at all
+	 */
+	private void requireMemory(long[] allocated, long bytes, @Nullable OutOfMemoryError failure) {
+		String without = IntStream.range(0, allocated.length)
+			.filter((rank) -> allocated[rank] == 0)
+			.mapToObj((rank) -> "rank " + this.identity.members().get(rank))
+			.collect(Collectors.joining(", "));
+		if (without.isEmpty()) {
+			return;
+		}
+		String detail = (failure == null) ? " on " + without
+				: (failure.getMessage() != null) ? ": " + failure.getMessage() : "";
 		OutOfMemoryError error = new OutOfMemoryError(
 				RefusedCall.place(this.identity, "allocate") + "no memory for " + bytes + " bytes" + detail);
-		error.initCause(cause);
-		return error;
+		error.initCause(failure);
+		throw error;
 	}
 
 	/** Takes the place of a freed allocation, the same on every rank. */

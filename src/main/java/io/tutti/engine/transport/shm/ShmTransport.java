@@ -113,7 +113,6 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 	 * @param bytes the same on every rank
 	 * @param arena owns the buffer
 	 * @return a zeroed buffer of that size
-	 * @throws IllegalArgumentException on every rank, if they ask for different sizes
 	 * @throws OutOfMemoryError on every rank, if the host has not that much memory
 	 * @throws IOException if the exchange failed
 	 */

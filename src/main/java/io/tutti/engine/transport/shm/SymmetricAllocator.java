@@ -39,15 +39,14 @@ final class SymmetricAllocator {
 
 	/**
 	 * Makes the allocation.
+	 * @param bytes the same on every rank
 	 * @return {@code null} if a rank could not, see {@link #refusal()}
-	 * @throws IllegalArgumentException on every rank, if they ask for different sizes
 	 * @throws OutOfMemoryError on every rank, if the host has not that much memory
 	 */
 	@Nullable SharedAllocation allocate(long bytes) throws IOException {
 		boolean whole = false;
 		try {
-			List<HandshakeMessage> made = gather((this.self == 0) ? make(bytes) : asked(bytes));
-			requireOneSize(made);
+			List<HandshakeMessage> made = gather((this.self == 0) ? make(bytes) : HandshakeMessage.NOTHING);
 			requireMemory(bytes, made.get(0).second());
 			List<HandshakeMessage> mapped = gather(
 					(this.self == 0) ? HandshakeMessage.NOTHING : map(made.get(0), bytes));
@@ -71,10 +70,6 @@ final class SymmetricAllocator {
 		return this.refusal;
 	}
 
-	private HandshakeMessage asked(long bytes) {
-		return new HandshakeMessage(true, bytes, 0, "");
-	}
-
 	/** Sends how many bytes of memory are available; makes nothing larger. */
 	private HandshakeMessage make(long bytes) {
 		long available = SharedSegment.availableMemory();
@@ -84,10 +79,10 @@ final class SymmetricAllocator {
 				name = this.directory.newName();
 				this.segment = SharedSegment.create(this.directory.file(name), segmentBytes(bytes));
 			}
-			return new HandshakeMessage(true, bytes, available, name);
+			return new HandshakeMessage(true, 0, available, name);
 		}
 		catch (IOException ex) {
-			return new HandshakeMessage(false, bytes, available, String.valueOf(ex.getMessage()));
+			return new HandshakeMessage(false, 0, available, String.valueOf(ex.getMessage()));
 		}
 	}
 
@@ -101,15 +96,6 @@ final class SymmetricAllocator {
 		}
 		catch (IOException ex) {
 			return HandshakeMessage.refusal(String.valueOf(ex.getMessage()));
-		}
-	}
-
-	private void requireOneSize(List<HandshakeMessage> asked) {
-		for (int rank = 1; rank < this.ranks; rank++) {
-			if (asked.get(rank).first() != asked.get(0).first()) {
-				throw new IllegalArgumentException("every rank must allocate the same size: rank 0 asked for "
-						+ asked.get(0).first() + " bytes, rank " + rank + " for " + asked.get(rank).first());
-			}
 		}
 	}
 
