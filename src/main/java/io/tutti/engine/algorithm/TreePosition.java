@@ -23,9 +23,10 @@ final class TreePosition {
 
 	private int number;
 
-	private int parentRank;
+	/** First number after this rank's subtree. */
+	private int end;
 
-	private int[] childNumbers = {};
+	private int parentRank;
 
 	private long[] progress = {};
 
@@ -45,16 +46,25 @@ final class TreePosition {
 		Arrays.fill(this.progress, 0);
 	}
 
+	/** Descends from the root to this rank's number. */
 	private void locate() {
 		this.number = Math.floorMod(this.rank - this.root, this.worldSize);
-		this.parentRank = (this.number == 0) ? -1 : rankOf(this.tree.parent(this.number, this.worldSize));
-		int children = this.tree.children(this.number, this.worldSize);
-		if (this.childNumbers.length != children) {
-			this.childNumbers = new int[children];
-			this.progress = new long[children];
+		this.parentRank = -1;
+		int at = 0;
+		this.end = this.worldSize;
+		while (at != this.number) {
+			int index = this.tree.children(at, this.end) - 1;
+			while (this.tree.child(at, index, this.end) > this.number) {
+				index--;
+			}
+			this.parentRank = rankOf(at);
+			int child = this.tree.child(at, index, this.end);
+			this.end = this.tree.endOfChild(at, index, this.end);
+			at = child;
 		}
-		for (int i = 0; i < children; i++) {
-			this.childNumbers[i] = this.tree.child(this.number, i, this.worldSize);
+		int children = this.tree.children(this.number, this.end);
+		if (this.progress.length != children) {
+			this.progress = new long[children];
 		}
 	}
 
@@ -71,21 +81,21 @@ final class TreePosition {
 	}
 
 	int children() {
-		return this.childNumbers.length;
+		return this.progress.length;
 	}
 
 	Link child(int index) {
-		return this.transport.link(rankOf(this.childNumbers[index]));
+		return this.transport.link(rankOf(start(index)));
 	}
 
 	/** Tree number of a child, which is the first of its subtree. */
 	int start(int index) {
-		return this.childNumbers[index];
+		return this.tree.child(this.number, index, this.end);
 	}
 
 	/** First tree number after a child's subtree. */
 	int end(int index) {
-		return this.tree.end(this.childNumbers[index], this.worldSize);
+		return this.tree.endOfChild(this.number, index, this.end);
 	}
 
 	/** Bytes sent to or received from a child so far. */

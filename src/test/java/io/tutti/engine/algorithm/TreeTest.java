@@ -13,38 +13,35 @@ class TreeTest {
 	@ValueSource(ints = { 1, 2, 3, 4, 5, 6, 7, 8, 13, 64, 100, 1023 })
 	void childrenPartitionTheSubtreeInOrder(int worldSize) {
 		for (Tree tree : Tree.values()) {
-			assertThat(tree.end(0, worldSize)).isEqualTo(worldSize);
-			for (int number = 0; number < worldSize; number++) {
-				int next = number + 1;
-				for (int i = 0; i < tree.children(number, worldSize); i++) {
-					int child = tree.child(number, i, worldSize);
-					assertThat(child).as("child %s of %s in %s", i, number, tree).isEqualTo(next);
-					assertThat(tree.parent(child, worldSize)).isEqualTo(number);
-					next = tree.end(child, worldSize);
-				}
-				assertThat(next).isEqualTo(tree.end(number, worldSize));
-			}
+			assertThat(inOrder(tree, 0, worldSize)).as("%s", tree).isEqualTo(worldSize);
 		}
+	}
+
+	/** First number after the subtree of a number, found from its children. */
+	private static int inOrder(Tree tree, int number, int end) {
+		int next = number + 1;
+		for (int i = 0; i < tree.children(number, end); i++) {
+			assertThat(tree.child(number, i, end)).as("child %s of %s in %s", i, number, tree).isEqualTo(next);
+			next = inOrder(tree, next, tree.endOfChild(number, i, end));
+		}
+		return next;
 	}
 
 	@ParameterizedTest
 	@ValueSource(ints = { 2, 3, 7, 8, 64, 1000 })
 	void binomialAndBinaryTreesHaveLogarithmicDepth(int worldSize) {
 		int logarithm = Integer.SIZE - Integer.numberOfLeadingZeros(worldSize - 1);
-		assertThat(depth(Tree.BINOMIAL, worldSize)).isLessThanOrEqualTo(logarithm);
-		assertThat(depth(Tree.BINARY, worldSize)).isLessThanOrEqualTo(logarithm);
-		assertThat(depth(Tree.CHAIN, worldSize)).isEqualTo(worldSize - 1);
-		assertThat(depth(Tree.STAR, worldSize)).isEqualTo(1);
+		assertThat(depth(Tree.BINOMIAL, 0, worldSize)).isLessThanOrEqualTo(logarithm);
+		assertThat(depth(Tree.BINARY, 0, worldSize)).isLessThanOrEqualTo(logarithm);
+		assertThat(depth(Tree.CHAIN, 0, worldSize)).isEqualTo(worldSize - 1);
+		assertThat(depth(Tree.STAR, 0, worldSize)).isEqualTo(1);
 	}
 
-	private static int depth(Tree tree, int worldSize) {
+	private static int depth(Tree tree, int number, int end) {
 		int deepest = 0;
-		for (int number = 0; number < worldSize; number++) {
-			int depth = 0;
-			for (int at = number; at != 0; at = tree.parent(at, worldSize)) {
-				depth++;
-			}
-			deepest = Math.max(deepest, depth);
+		for (int i = 0; i < tree.children(number, end); i++) {
+			int below = depth(tree, tree.child(number, i, end), tree.endOfChild(number, i, end));
+			deepest = Math.max(deepest, 1 + below);
 		}
 		return deepest;
 	}
