@@ -77,11 +77,6 @@ final class FrameReader {
 		return (this.message != null) ? this.message.receiver() : null;
 	}
 
-	/** How many bytes of a receive have arrived, while they arrive. */
-	long movedBytes(MessageOperation receive) {
-		return (receiver() == receive) ? receive.foundBytes - this.left : 0;
-	}
-
 	/** The bytes of a message follow the frame. */
 	void expect(IncomingMessage message) {
 		MessageOperation receive = message.receiver();
@@ -141,6 +136,9 @@ final class FrameReader {
 		}
 		this.target += got;
 		this.left -= got;
+		if (receive != null) {
+			receive.movedBytes += got;
+		}
 		return got;
 	}
 

@@ -49,7 +49,7 @@ final class MessageFailures {
 		try (ProgressEngine.Locked _ = this.engine.enter()) {
 			if (!operation.done) {
 				requirePeers(operation, now);
-				operation.recordProgress(this.engine.channels().movedBytes(operation), now);
+				operation.recordProgress(now);
 				if (operation.remainingNanos(now) <= 0) {
 					expire(operation, now);
 				}

@@ -96,6 +96,9 @@ final class MessageOperation {
 
 	private boolean started;
 
+	/** Bytes of the message that have moved. */
+	long movedBytes;
+
 	/** Bytes that had moved at the last check, and when it first saw so many. */
 	private long seenBytes;
 
@@ -115,6 +118,7 @@ final class MessageOperation {
 		this.failure = null;
 		this.independent = true;
 		this.withdrawn = false;
+		this.movedBytes = 0;
 		this.seenBytes = 0;
 		this.done = false;
 	}
@@ -188,10 +192,10 @@ final class MessageOperation {
 		}
 	}
 
-	/** Notes how many bytes have moved. */
-	void recordProgress(long movedBytes, long now) {
-		if (movedBytes != this.seenBytes) {
-			this.seenBytes = movedBytes;
+	/** Notes whether bytes have moved since the last check. */
+	void recordProgress(long now) {
+		if (this.movedBytes != this.seenBytes) {
+			this.seenBytes = this.movedBytes;
 			this.seenNanos = now;
 		}
 	}

@@ -108,21 +108,6 @@ final class PeerChannel {
 		return this.keptBytes > 0 || !this.queue.isEmpty();
 	}
 
-	/** How many bytes of an operation have moved, while they move. */
-	long movedBytes(MessageOperation operation) {
-		if (operation.sends()) {
-			return this.queue.movedBytes(operation);
-		}
-		long moved = 0;
-		for (int i = 0; i < this.reading.size(); i++) {
-			moved += (this.reading.get(i).claimant == operation) ? this.reading.get(i).readBytes : 0;
-		}
-		for (int i = 0; i < this.readers.size(); i++) {
-			moved += this.readers.get(i).movedBytes(operation);
-		}
-		return moved;
-	}
-
 	/** Sends a frame that only names a message. */
 	void post(int kind, long id) {
 		post(this.channels.descriptor(kind, DataType.INT8, 0, 0, id));
@@ -225,6 +210,7 @@ final class PeerChannel {
 		long bytes = Math.min(message.bytes - message.readBytes, SendQueue.ROUND_BYTES);
 		boolean read = copyFromPeer(message.reference + message.readBytes, receive.address + message.readBytes, bytes);
 		message.readBytes = read ? message.readBytes + bytes : 0;
+		receive.movedBytes = message.readBytes;
 		if (!read || message.readBytes == message.bytes) {
 			await(this.reading.removeFirst(), read ? Frame.READ : Frame.CTS);
 		}

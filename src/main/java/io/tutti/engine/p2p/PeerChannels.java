@@ -1,6 +1,7 @@
 package io.tutti.engine.p2p;
 
 import java.io.IOException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -26,7 +27,7 @@ final class PeerChannels implements Connections.Handler {
 
 	private final List<PeerChannel> used = new ArrayList<>();
 
-	private @Nullable SendDescriptor spare;
+	private final ArrayDeque<SendDescriptor> spare = new ArrayDeque<>();
 
 	/** Descriptors that are queued, and small sends that have returned before. */
 	private int queued;
@@ -52,18 +53,6 @@ final class PeerChannels implements Connections.Handler {
 	PeerChannel.@Nullable Loss lost(MessageOperation operation) {
 		PeerChannel known = (operation.peer >= 0) ? this.channels[operation.peer] : null;
 		return (known != null) ? known.lost(operation) : null;
-	}
-
-	/**
-	 * How many bytes of an operation have moved, while they move. Allocates nothing: each
-	 * check of a waiting call asks for it.
-	 */
-	long movedBytes(MessageOperation operation) {
-		long moved = 0;
-		for (int i = 0; i < this.used.size(); i++) {
-			moved += this.used.get(i).movedBytes(operation);
-		}
-		return moved;
 	}
 
 	/** Whether something may still arrive over a connection with a rank. */
@@ -123,13 +112,7 @@ final class PeerChannels implements Connections.Handler {
 
 	/** A descriptor to be filled in. */
 	SendDescriptor descriptor(int kind, DataType type, long bytes, int tag, long id) {
-		SendDescriptor descriptor = this.spare;
-		if (descriptor == null) {
-			descriptor = new SendDescriptor();
-		}
-		else {
-			this.spare = descriptor.next;
-		}
+		SendDescriptor descriptor = this.spare.isEmpty() ? new SendDescriptor() : this.spare.pop();
 		descriptor.kind = kind;
 		descriptor.type = type.ordinal();
 		descriptor.bytes = bytes;
@@ -148,8 +131,7 @@ final class PeerChannels implements Connections.Handler {
 		descriptor.operation = null;
 		descriptor.copy = null;
 		descriptor.left = 0;
-		descriptor.next = this.spare;
-		this.spare = descriptor;
+		this.spare.push(descriptor);
 	}
 
 	/** Counts what waits to be sent. */

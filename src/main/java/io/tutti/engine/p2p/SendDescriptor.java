@@ -35,8 +35,6 @@ final class SendDescriptor {
 	/** Holds the bytes once the caller has returned. */
 	@Nullable IncomingMessage copy;
 
-	@Nullable SendDescriptor next;
-
 	/** The bytes of a send follow, from its caller's buffer. */
 	void carry(MessageOperation send) {
 		this.address = send.address;

@@ -3,6 +3,7 @@ package io.tutti.engine.p2p;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
 import java.util.function.Consumer;
 
 import io.tutti.engine.spi.NativeMemory;
@@ -47,9 +48,7 @@ final class SendQueue {
 	/** The descriptor that is being sent, once its frame is written. */
 	private @Nullable SendDescriptor current;
 
-	private @Nullable SendDescriptor head;
-
-	private @Nullable SendDescriptor tail;
+	private final ArrayDeque<SendDescriptor> queue = new ArrayDeque<>();
 
 	private @Nullable ByteStream stream;
 
@@ -73,32 +72,18 @@ final class SendQueue {
 	}
 
 	void add(SendDescriptor descriptor) {
-		descriptor.next = null;
-		SendDescriptor last = this.tail;
-		if (last == null) {
-			this.head = descriptor;
-		}
-		else {
-			last.next = descriptor;
-		}
-		this.tail = descriptor;
+		this.queue.add(descriptor);
 	}
 
 	/** Whether nothing waits to be sent. */
 	boolean isEmpty() {
-		return this.head == null;
+		return this.queue.isEmpty();
 	}
 
 	/** The operation whose bytes are sent next, from its caller's buffer. */
 	@Nullable MessageOperation sending() {
-		return (this.head != null) ? this.head.operation : null;
-	}
-
-	/** How many bytes of a send are sent, while it is being sent. */
-	long movedBytes(MessageOperation send) {
-		SendDescriptor descriptor = this.current;
-		return (descriptor != null && descriptor.operation == send)
-				? Math.max(0, descriptor.bytes - descriptor.left - (this.end - this.start)) : 0;
+		SendDescriptor next = this.queue.peek();
+		return (next != null) ? next.operation : null;
 	}
 
 	/**
@@ -108,8 +93,8 @@ final class SendQueue {
 	boolean pump() throws IOException {
 		ByteStream open = this.stream;
 		long left = ROUND_BYTES;
-		while (open != null && this.head != null && left > 0) {
-			SendDescriptor descriptor = this.head;
+		SendDescriptor descriptor = this.queue.peek();
+		while (open != null && descriptor != null && left > 0) {
 			if (descriptor.operation != null) {
 				descriptor.operation.requireOpenBuffer();
 			}
@@ -119,8 +104,13 @@ final class SendQueue {
 			long written = open.write(this.start, Math.min(this.end - this.start, left));
 			this.start += written;
 			left -= written;
+			if (descriptor.operation != null) {
+				descriptor.operation.movedBytes = Math.max(0,
+						descriptor.bytes - descriptor.left - (this.end - this.start));
+			}
 			if (this.start == this.end) {
 				advance(descriptor);
+				descriptor = this.queue.peek();
 			}
 			else if (written == 0) {
 				break;
@@ -170,10 +160,7 @@ final class SendQueue {
 
 	private void finish(SendDescriptor descriptor) {
 		this.current = null;
-		this.head = descriptor.next;
-		if (this.head == null) {
-			this.tail = null;
-		}
+		this.queue.remove();
 		giveBackStaging();
 		this.sent.accept(descriptor);
 	}
@@ -204,9 +191,9 @@ final class SendQueue {
 	/** Forgets all descriptors of a lost peer; their operations stay in flight. */
 	void drop() {
 		this.stream = null;
-		while (this.head != null) {
-			this.head.operation = null;
-			finish(this.head);
+		for (SendDescriptor next = this.queue.peek(); next != null; next = this.queue.peek()) {
+			next.operation = null;
+			finish(next);
 		}
 	}
 
