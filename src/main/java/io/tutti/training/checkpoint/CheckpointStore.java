@@ -394,18 +394,15 @@ public final class CheckpointStore implements AutoCloseable {
 		return old.progress();
 	}
 
-	/** Broadcasts the tensors one by one, so that each rank holds one copy at most. */
+	/**
+	 * Replaces the state once all of it has arrived, so that the loss of rank 0 in
+	 * between leaves no rank with a part of it.
+	 */
 	private Progress restore(Contents contents, @Nullable CheckpointFiles files) throws IOException {
-		for (TensorHeader header : contents.model()) {
-			try (Arena arena = Arena.ofShared()) {
-				this.state.restore(broadcast(header, files, arena));
-			}
-		}
 		try (Arena arena = Arena.ofShared()) {
-			List<StoredTensor> optimizer = new ArrayList<>();
-			for (TensorHeader header : contents.optimizer()) {
-				optimizer.add(broadcast(header, files, arena));
-			}
+			List<StoredTensor> model = broadcast(contents.model(), files, arena);
+			List<StoredTensor> optimizer = broadcast(contents.optimizer(), files, arena);
+			model.forEach(this.state::restore);
 			this.state.restoreOptimizer(optimizer);
 		}
 		catch (IllegalArgumentException ex) {
@@ -413,6 +410,15 @@ public final class CheckpointStore implements AutoCloseable {
 					"cannot continue from the checkpoint in " + this.options.directory() + ": " + ex.getMessage());
 		}
 		return contents.progress();
+	}
+
+	private List<StoredTensor> broadcast(List<TensorHeader> headers, @Nullable CheckpointFiles files, Arena arena)
+			throws IOException {
+		List<StoredTensor> tensors = new ArrayList<>();
+		for (TensorHeader header : headers) {
+			tensors.add(broadcast(header, files, arena));
+		}
+		return tensors;
 	}
 
 	private StoredTensor broadcast(TensorHeader header, @Nullable CheckpointFiles files, Arena arena)

@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -12,7 +14,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
 
+import io.tutti.GroupAbortedException;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
@@ -160,6 +164,48 @@ class ShardedCheckpointTest {
 			store.close();
 		});
 		assertThat(CheckpointFixture.list(this.directory)).hasSize(2);
+	}
+
+	/** Otherwise an elastic job could go on from a mixture of two models. */
+	@ParameterizedTest
+	@ValueSource(ints = { 3, 5, 8, 20 })
+	void aRestoreThatEndsBeforeAllTensorsHaveArrivedChangesNone(int broadcasts) throws Exception {
+		runWhole(0, 1);
+		try (SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS)) {
+			List<RankThreads.Outcome<Void>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
+				Map<String, Tensor> parameters = parameters();
+				ProcessGroup group = (rank == 0) ? world.group(0) : abortedAfter(broadcasts, world.group(1));
+				try (Optimizer optimizer = adam(new TensorVector(parameters.values().toArray(new Tensor[0])));
+						CheckpointStore store = store(group,
+								new ModelState(ModelTensors.of(parameters), optimizer, TrainingDevice.CPU))) {
+					store.restore();
+				}
+				finally {
+					if (rank == 1) {
+						parameters().forEach(
+								(name, initial) -> assertThat(parameters.get(name).equal(initial)).as(name).isTrue());
+					}
+				}
+				return null;
+			});
+			assertThat(outcomes.get(1).failure()).isInstanceOf(GroupAbortedException.class);
+		}
+	}
+
+	private static ProcessGroup abortedAfter(int broadcasts, ProcessGroup group) {
+		AtomicInteger left = new AtomicInteger(broadcasts);
+		return (ProcessGroup) Proxy.newProxyInstance(ProcessGroup.class.getClassLoader(),
+				new Class<?>[] { ProcessGroup.class }, (_, method, arguments) -> {
+					if (method.getName().equals("broadcast") && left.getAndDecrement() == 0) {
+						group.abort("the test ends the group");
+					}
+					try {
+						return method.invoke(group, arguments);
+					}
+					catch (InvocationTargetException ex) {
+						throw ex.getCause();
+					}
+				});
 	}
 
 	private void alone(AloneWith use) throws Exception {
