@@ -100,7 +100,12 @@ class FlightRecorderApiTest {
 		}
 		assertThat(this.http.get().uri("/api/v1/flight-recorder/analysis?timeoutMs=30001"))
 			.hasStatus(HttpStatus.UNPROCESSABLE_CONTENT);
-		assertThat(this.http.get().uri("/api/v1/flight-recorder?limit=many")).hasStatus(HttpStatus.BAD_REQUEST);
+		for (String limit : new String[] { "many", "99999999999" }) {
+			assertThat(this.http.get().uri("/api/v1/flight-recorder?limit=" + limit)).hasStatus(HttpStatus.BAD_REQUEST)
+				.bodyJson()
+				.extractingPath("$.detail")
+				.isEqualTo("limit must be a whole number in the range of this endpoint, got " + limit);
+		}
 	}
 
 }
