@@ -36,6 +36,8 @@ import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExcep
 @RestControllerAdvice(annotations = ApiController.class)
 class ProblemAdvice extends ResponseEntityExceptionHandler {
 
+	static final String SLOW_BODY = "the body did not arrive in time";
+
 	private static final Logger log = LoggerFactory.getLogger(ProblemAdvice.class);
 
 	private final ProblemFactory problems;
@@ -129,8 +131,7 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
 	}
 
 	private static ProblemException slowBody() {
-		return new ProblemException(HttpStatus.REQUEST_TIMEOUT, ProblemType.INVALID_ARGUMENT,
-				"the body did not arrive in time");
+		return new ProblemException(HttpStatus.REQUEST_TIMEOUT, ProblemType.INVALID_ARGUMENT, SLOW_BODY);
 	}
 
 	private static ProblemException malformedBody() {

@@ -11,6 +11,7 @@ import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.util.UriComponentsBuilder;
 
 /**
  * Reports errors outside of controllers, such as those of a filter or of the web server,
@@ -30,6 +31,12 @@ final class ProblemErrorController implements ErrorController {
 	ResponseEntity<ProblemDetail> error(HttpServletRequest request) {
 		ProblemDetail problem = (request.getAttribute(RequestDispatcher.ERROR_STATUS_CODE) instanceof Integer code)
 				? ProblemDetail.forStatus(code) : ProblemDetail.forStatus(HttpStatus.NOT_FOUND);
+		if (problem.getStatus() == HttpStatus.REQUEST_TIMEOUT.value()) {
+			problem.setDetail(ProblemAdvice.SLOW_BODY);
+		}
+		if (request.getAttribute(RequestDispatcher.ERROR_REQUEST_URI) instanceof String path) {
+			problem.setInstance(UriComponentsBuilder.fromPath(path).build().toUri());
+		}
 		this.problems.complete(problem);
 		return ResponseEntity.status(problem.getStatus()).contentType(MediaType.APPLICATION_PROBLEM_JSON).body(problem);
 	}

@@ -143,6 +143,8 @@ class BadInputTest {
 			RawHttp.Answer answer = RawHttp.read(socket);
 			assertThat(answer.status()).isEqualTo(408);
 			assertProblem("a body without an end", answer);
+			assertThat(answer.body()).contains("\"detail\":\"the body did not arrive in time\"",
+					"\"instance\":\"" + path.replaceFirst("\\?.*", "") + "\"");
 		}
 	}
 
