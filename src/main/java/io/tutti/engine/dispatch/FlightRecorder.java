@@ -84,7 +84,11 @@ public final class FlightRecorder {
 
 	private final int capacity;
 
+	/** Entries of {@link #WORDS} words. */
 	private final long[] words;
+
+	/** Entries less one; they are a power of two, since a division takes longer. */
+	private final int mask;
 
 	private final long[] totals = new long[Collective.values().length * TOTALS];
 
@@ -101,7 +105,8 @@ public final class FlightRecorder {
 	/** An empty recorder; the capacity is at least 2 calls. */
 	FlightRecorder(int capacity) {
 		this.capacity = capacity;
-		this.words = new long[capacity * WORDS];
+		this.mask = (Integer.highestOneBit(capacity - 1) << 1) - 1;
+		this.words = new long[(this.mask + 1) * WORDS];
 		Arrays.fill(this.words, -1);
 	}
 
@@ -278,7 +283,7 @@ public final class FlightRecorder {
 	}
 
 	private int place(long sequence) {
-		return (int) (sequence % this.capacity) * WORDS;
+		return (int) (sequence & this.mask) * WORDS;
 	}
 
 }
