@@ -22,6 +22,7 @@ import io.swagger.v3.oas.models.security.SecurityRequirement;
 import io.swagger.v3.oas.models.security.SecurityScheme;
 import io.swagger.v3.oas.models.servers.Server;
 import org.jspecify.annotations.Nullable;
+import org.springdoc.core.customizers.OpenApiCustomizer;
 import org.springdoc.core.customizers.OperationCustomizer;
 
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
@@ -64,11 +65,16 @@ class ApiDescription {
 						+ " origin.")
 				.license(new License().name("Apache-2.0").identifier("Apache-2.0")))
 			.addServersItem(new Server().url("/").description("This rank"))
-			.components(new Components().addSchemas(ProblemView.NAME, problem())
-				.addSecuritySchemes(TOKEN,
-						new SecurityScheme().type(SecurityScheme.Type.HTTP)
-							.scheme("bearer")
-							.description("The job's token, if one is set")));
+			.components(new Components().addSecuritySchemes(TOKEN,
+					new SecurityScheme().type(SecurityScheme.Type.HTTP)
+						.scheme("bearer")
+						.description("The job's token, if one is set")));
+	}
+
+	/** The library cannot copy this schema, as it copies {@link #tuttiApi()}. */
+	@Bean
+	OpenApiCustomizer problemSchema() {
+		return (api) -> api.getComponents().addSchemas(ProblemView.NAME, problem());
 	}
 
 	private static Schema<?> problem() {

@@ -50,6 +50,8 @@ class ApiDescriptionTest {
 	void everyOperationIsDescribedWithItsParametersProblemsAndAnExample() throws Exception {
 		List<DescribedRank.Described> operations = DescribedRank.operations(this.port);
 		assertThat(operations).hasSize(9);
+		assertThat(operations.getFirst().document().at("/components/schemas/Problem/properties").propertyNames())
+			.contains("detail", "hint", "rank", "calls");
 		for (DescribedRank.Described described : operations) {
 			JsonNode operation = described.operation();
 			assertThat(operation.path("summary").asString()).as("summary of %s", described).isNotBlank();
