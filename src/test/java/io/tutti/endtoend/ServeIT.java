@@ -56,6 +56,9 @@ class ServeIT {
 				assertThat(group.get("worldSize").asInt()).isEqualTo(3);
 				assertThat(json(get(port + rank, "/api/v1/group/peers"))).hasSize(2);
 			}
+			assertThat(get(port, "/no/such/path").statusCode()).isEqualTo(404);
+			assertThat(json(get(port, "/v3/api-docs")).has("paths")).isTrue();
+			assertThat(launch.output()).doesNotContain("WARN");
 			passABarrier(port);
 			breakABarrier(port);
 			callCollectives(port);

@@ -5,6 +5,7 @@ import java.util.Objects;
 import java.util.stream.Stream;
 
 import io.tutti.service.group.GroupUnavailableException;
+import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,6 +26,7 @@ import org.springframework.http.converter.HttpMessageNotReadableException;
 import org.springframework.web.HttpMediaTypeNotSupportedException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
+import org.springframework.web.context.request.ServletWebRequest;
 import org.springframework.web.context.request.WebRequest;
 import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExceptionHandler;
 
@@ -69,8 +71,11 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
 		return handleExceptionInternal(ex, problem, new HttpHeaders(), HttpStatus.INTERNAL_SERVER_ERROR, request);
 	}
 
+	/** The web server has answered a body that was too slow, as an error. */
 	final @Nullable ResponseEntity<Object> respond(ProblemException problem, WebRequest request) {
-		return handleExceptionInternal(problem, null, problem.getHeaders(), problem.getStatusCode(), request);
+		HttpServletResponse response = ((ServletWebRequest) request).getResponse();
+		return (response != null && response.isCommitted()) ? null
+				: handleExceptionInternal(problem, null, problem.getHeaders(), problem.getStatusCode(), request);
 	}
 
 	@Override
