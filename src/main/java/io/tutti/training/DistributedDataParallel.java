@@ -36,9 +36,11 @@ import org.jspecify.annotations.Nullable;
  * Gradients are assigned to buckets of one element type, and each bucket is reduced in
  * place, in the memory into which autograd has written the gradients. The buckets are
  * reduced in the same order on every rank and, if there are cores for it, while the
- * backward pass is still computing the gradients of earlier layers. After the first step
- * the buckets follow the order in which rank 0 has completed its gradients, and gradients
- * that a rank did not compute come last.
+ * backward pass is still computing the gradients of earlier layers. Until
+ * {@link #synchronizeGradients()}, such a gradient reads as NaN, and libtorch refuses to
+ * write to it ("more than one element of the written-to tensor refers to a single memory
+ * location"). After the first step the buckets follow the order in which rank 0 has
+ * completed its gradients, and gradients that a rank did not compute come last.
  * <p>
  * A rank without samples in a step omits {@code backward()} and contributes zeros. A
  * parameter that a rank's loss does not depend on contributes zeros too. A parameter that
@@ -268,7 +270,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 * unless overlap is {@link Overlap#NEVER}; if gradients are summed and a rank added
 	 * to the sum of the step before; or if gradients are averaged and some ranks added to
 	 * those of the step before and others did not. On this rank only: if a gradient was
-	 * changed or dropped while it was being reduced; or, before it joins the call, if a
+	 * replaced or dropped while it was being reduced; or, before it joins the call, if a
 	 * parameter requires a gradient that required none when it was wrapped. If a
 	 * parameter has got another type, shape or device since it was wrapped, requires no
 	 * gradient any more on this rank but has one on another, or was replaced in the

@@ -101,6 +101,7 @@ final class GradientBucket {
 	 */
 	long startReducing(ReduceOp op) {
 		List<MemorySegment> buffers = gather();
+		this.slots.forEach(GradientSlot::conceal);
 		this.reduction = this.place.allReduceAsync(buffers, sentType(), op);
 		return bytes(buffers);
 	}
@@ -171,7 +172,6 @@ final class GradientBucket {
 						"hook " + before.name() + " returned a " + values.scalar_type().intern() + " tensor of shape "
 								+ TensorMemory.shape(values) + ", but it must be contiguous and of a float type");
 			}
-			this.slots.forEach(GradientSlot::acceptChange);
 			all.retainReference();
 			values.retainReference();
 			this.whole = all;

@@ -79,7 +79,7 @@ final class GradientBuckets implements AutoCloseable {
 	/** Whether a backward pass added to the gradients of the step before. */
 	private boolean stale;
 
-	/** A gradient that the program has changed while it was reduced. */
+	/** A gradient that the program has replaced while it was reduced. */
 	private @Nullable GradientSlot touched;
 
 	/** First failure of a hook, rethrown later since native code calls the hooks. */
@@ -240,7 +240,7 @@ final class GradientBuckets implements AutoCloseable {
 	 * Checks the step after {@link #synchronize()}.
 	 * @throws IllegalStateException on every rank, if a rank has computed a gradient
 	 * twice or added to the sum of the step before, or if only some ranks added to the
-	 * average of the step before; on this rank, if a gradient was changed while it was
+	 * average of the step before; on this rank, if a gradient was replaced while it was
 	 * reduced
 	 */
 	void requireValid() {
@@ -274,7 +274,8 @@ final class GradientBuckets implements AutoCloseable {
 					+ " each step");
 		}
 		if (changed != null) {
-			throw new IllegalStateException("the gradient of " + changed.parameter() + " was changed or dropped between"
+			throw new IllegalStateException("the gradient of " + changed.parameter()
+					+ " was replaced or dropped between"
 					+ " the backward pass and synchronizeGradients(), while it was being reduced: change gradients after"
 					+ " synchronizeGradients()");
 		}
@@ -331,6 +332,7 @@ final class GradientBuckets implements AutoCloseable {
 		this.slots.forEach(GradientSlot::drop);
 		if (this.buckets.stream().allMatch(GradientBuckets::isIdle)) {
 			this.slots.forEach(GradientSlot::release);
+			this.slots.forEach(GradientSlot::close);
 			this.buckets.forEach(GradientBucket::close);
 			this.place.close();
 		}
@@ -402,7 +404,11 @@ final class GradientBuckets implements AutoCloseable {
 	private void completeAnnounced() {
 		HookedGradient last = this.announced;
 		this.announced = null;
-		if (last == null || !last.slot().isAccumulated()) {
+		if (last == null) {
+			return;
+		}
+		if (!last.slot().isAccumulated()) {
+			last.slot().notAccumulated();
 			return;
 		}
 		this.everComputed = true;

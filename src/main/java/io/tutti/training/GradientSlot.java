@@ -42,10 +42,18 @@ final class GradientSlot {
 	/** Whether this rank had a gradient when it was taken. */
 	private boolean contributed;
 
-	/** The gradient of this step while it is reduced, with its version. */
+	/** The gradient of this step while it is reduced. */
 	private @Nullable Tensor taken;
 
-	private long versionWhenTaken;
+	/**
+	 * The parameter's gradient while another thread reduces the real one: NaN, and all
+	 * elements at one address, so that libtorch refuses to write to it. Made on first
+	 * use.
+	 */
+	private @Nullable Tensor placeholder;
+
+	/** Whether the placeholder stands for the gradient that was taken. */
+	private boolean concealed;
 
 	/** State of the gradient before the last accumulation. */
 	private State before = State.UNDEFINED;
@@ -91,6 +99,10 @@ final class GradientSlot {
 	 * of the step before has been dropped, the next one may get its address.
 	 */
 	void announce() {
+		if (this.concealed && isUntouched()) {
+			// Autograd must not add to the placeholder.
+			this.parameter.tensor().mutable_grad().reset();
+		}
 		this.before = current();
 		if (!this.before.equals(this.reduced)) {
 			this.reduced = State.UNDEFINED;
@@ -154,14 +166,34 @@ final class GradientSlot {
 			Tensor dense = isReducible(gradient) ? new Tensor(gradient) : copy(gradient);
 			dense.retainReference();
 			this.taken = dense;
-			this.versionWhenTaken = dense._version();
 			return dense;
 		}
 	}
 
-	/** A hook may change the gradient after it was taken. */
-	void acceptChange() {
-		this.versionWhenTaken = taken()._version();
+	/**
+	 * Takes the gradient away from the parameter until {@link #release()}, since another
+	 * thread reduces it: a change would reach only some of the ranks. libtorch's
+	 * {@code clip_grad_norm_} and others write without a trace in the gradient's version.
+	 */
+	void conceal() {
+		if (this.placeholder == null) {
+			try (NoGradGuard _ = new NoGradGuard();
+					TensorOptions options = this.parameter.tensor().options();
+					Tensor value = torch.scalar_tensor(new Scalar(Double.NaN), options)) {
+				Tensor expanded = value.expand(this.sizes);
+				expanded.retainReference();
+				this.placeholder = expanded;
+			}
+		}
+		this.concealed = true;
+		this.parameter.tensor().mutable_grad().put(this.placeholder);
+	}
+
+	/** The announced gradient was not accumulated: {@link #announce()} is undone. */
+	void notAccumulated() {
+		if (this.concealed && current().equals(State.UNDEFINED)) {
+			conceal();
+		}
 	}
 
 	/** The memory of the gradient that was taken. */
@@ -177,13 +209,10 @@ final class GradientSlot {
 		return gradient;
 	}
 
-	/**
-	 * Whether the program has left the gradient as it was when it was taken.
-	 */
+	/** Whether the program has left the placeholder, if there is one. */
 	boolean isUntouched() {
-		Tensor gradient = this.taken;
-		return gradient == null
-				|| current().equals(new State(TensorIdentity.identity(gradient), this.versionWhenTaken));
+		Tensor expected = this.placeholder;
+		return !this.concealed || (expected != null && current().equals(State.of(expected)));
 	}
 
 	/** Ends the reduction; the gradient is the parameter's only one again. */
@@ -192,7 +221,19 @@ final class GradientSlot {
 		this.taken = null;
 		this.computed = false;
 		if (gradient != null) {
+			if (this.concealed) {
+				this.concealed = false;
+				this.parameter.tensor().mutable_grad().put(gradient);
+			}
 			gradient.releaseReference();
+		}
+	}
+
+	/** Frees the placeholder. */
+	void close() {
+		if (this.placeholder != null) {
+			this.placeholder.releaseReference();
+			this.placeholder = null;
 		}
 	}
 
@@ -223,6 +264,7 @@ final class GradientSlot {
 	/** Removes the gradient, so that autograd writes the next one instead of adding. */
 	void drop() {
 		this.parameter.tensor().mutable_grad().reset();
+		this.concealed = false;
 		this.reduced = State.UNDEFINED;
 	}
 

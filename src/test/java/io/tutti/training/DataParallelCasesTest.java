@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import java.util.function.IntConsumer;
 import java.util.function.Supplier;
@@ -29,6 +30,7 @@ import io.tutti.training.checkpoint.CheckpointFixture;
 import io.tutti.training.internal.IntraOpThreads;
 import io.tutti.training.internal.Sha256;
 import io.tutti.training.internal.TensorMemory;
+import org.assertj.core.api.ThrowableAssert;
 import org.bytedeco.javacpp.PointerScope;
 import org.bytedeco.pytorch.Adam;
 import org.bytedeco.pytorch.AdamOptions;
@@ -719,29 +721,57 @@ class DataParallelCasesTest {
 	}
 
 	@Test
-	void aGradientThatTheProgramChangesDuringItsReductionIsReported() throws Exception {
+	void aGradientThatTheProgramReplacesDuringItsReductionIsReported() throws Exception {
+		whileReduced((replicas, replaced) -> {
+			replaced.mutable_grad().reset();
+			assertReplaced(replicas);
+		});
+		whileReduced((replicas, replaced) -> {
+			replaced.mutable_grad().put(torch.ones(20));
+			assertReplaced(replicas);
+		});
+	}
+
+	private static void assertReplaced(DistributedDataParallel replicas) {
+		assertThatIllegalStateException().isThrownBy(replicas::synchronizeGradients)
+			.withMessageContaining("parameter b of shape 20")
+			.withMessageContaining("replaced or dropped between the backward pass");
+	}
+
+	/** {@code clip_grad_norm_} leaves no trace in the version of a gradient. */
+	@Test
+	void aGradientCannotBeChangedDuringItsReduction() throws Exception {
+		whileReduced((replicas, reduced) -> {
+			try (TensorVector clipped = new TensorVector(reduced)) {
+				assertUnwritable(() -> torch.clip_grad_norm_(clipped, 0.1));
+			}
+			assertUnwritable(() -> reduced.grad().mul_(new Scalar(2.0)));
+			assertUnwritable(() -> reduced.grad().data().mul_(new Scalar(2.0)));
+			assertThat(reduced.grad().isnan().all().item_bool()).isTrue();
+			replicas.synchronizeGradients();
+			assertThat(reduced.grad().isnan().any().item_bool()).isFalse();
+			reduced.grad().mul_(new Scalar(2.0));
+		});
+	}
+
+	private static void assertUnwritable(ThrowableAssert.ThrowingCallable change) {
+		assertThatThrownBy(change).isInstanceOf(RuntimeException.class)
+			.hasMessageContaining("refers to a single memory location");
+	}
+
+	/** Acts between a step's backward pass and its end, while b is reduced. */
+	private void whileReduced(BiConsumer<DistributedDataParallel, Tensor> action) throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(RANKS, TIMEOUTS)) {
-			RankThreads.run(RANKS, LIMIT, (rank) -> {
+			List<byte[]> gradients = RankThreads.run(RANKS, LIMIT, (rank) -> {
 				Case model = new Uneven();
 				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), model.tensors(),
 						SETTINGS)) {
-					for (boolean dropped : new boolean[] { true, false }) {
-						replicas.zeroGradients();
-						backward(model, rank, 2);
-						Tensor changed = model.parameters.get("b");
-						if (dropped) {
-							changed.mutable_grad().reset();
-						}
-						else {
-							changed.grad().mul_(new Scalar(2.0));
-						}
-						assertThatIllegalStateException().isThrownBy(replicas::synchronizeGradients)
-							.withMessageContaining("parameter b of shape 20")
-							.withMessageContaining("changed or dropped between the backward pass");
-					}
+					backward(model, rank, 2);
+					action.accept(replicas, model.parameters.get("b"));
+					return TensorMemory.bytes(model.parameters.get("b").grad());
 				}
-				return null;
 			});
+			assertThat(gradients).allSatisfy((other) -> assertThat(other).isEqualTo(gradients.getFirst()));
 		}
 	}
 

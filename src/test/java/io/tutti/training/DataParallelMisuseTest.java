@@ -109,11 +109,11 @@ class DataParallelMisuseTest {
 					replicas.synchronizeGradients();
 					replicas.clipGradientNorm(1);
 				}, "the norm of the gradients is NaN, first in parameter b of shape 20", "check the samples"),
-				wrapped("a gradient changed while it is reduced", 1, (replicas, parameters, rank) -> {
+				wrapped("a gradient replaced while it is reduced", 1, (replicas, parameters, rank) -> {
 					backward(parameters, rank);
-					parameters.get("b").grad().mul_(new Scalar(2.0));
+					parameters.get("b").mutable_grad().put(torch.ones(20));
 					replicas.synchronizeGradients();
-				}, "the gradient of parameter b of shape 20 was changed or dropped",
+				}, "the gradient of parameter b of shape 20 was replaced or dropped",
 						"change gradients after synchronizeGradients()"),
 				new Misuse("sums on top of the step before", 2, (group, parameters) -> {
 					try (DistributedDataParallel replicas = new DistributedDataParallel(group,
