@@ -1587,7 +1587,8 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * Breaks the group on every rank with a reason that every rank reports. May be called
 	 * from any thread, any number of times; the first failure remains the cause. Waits
-	 * for rank 0's verdict for at most the abort timeout.
+	 * for rank 0's verdict for at most the abort timeout. Has no effect on a group that
+	 * this rank has closed.
 	 * @param reason reason that every rank reports
 	 */
 	void abort(String reason);

@@ -259,6 +259,10 @@ public final class DistributedDataParallel implements AutoCloseable {
 	public void zeroGradients() {
 		requireOpen();
 		this.buckets.zero();
+		this.parameters.stream()
+			.map(Parameter::tensor)
+			.filter((tensor) -> tensor.requires_grad() && tensor.numel() == 0)
+			.forEach((tensor) -> tensor.mutable_grad().reset());
 	}
 
 	/**

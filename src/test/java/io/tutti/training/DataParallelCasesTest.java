@@ -759,6 +759,19 @@ class DataParallelCasesTest {
 			.hasMessageContaining("refers to a single memory location");
 	}
 
+	@Test
+	void zeroGradientsDropsThoseOfParametersWithoutElementsToo() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(1, TIMEOUTS)) {
+			Case model = new Empty();
+			try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(0), model.tensors(),
+					SETTINGS)) {
+				model.parameters.get("nothing").mutable_grad().put(torch.empty(0));
+				replicas.zeroGradients();
+				assertThat(model.parameters.get("nothing").grad().defined()).isFalse();
+			}
+		}
+	}
+
 	/** Acts between a step's backward pass and its end, while b is reduced. */
 	private void whileReduced(BiConsumer<DistributedDataParallel, Tensor> action) throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(RANKS, TIMEOUTS)) {

@@ -605,7 +605,10 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	@Override
 	public void abort(String reason) {
-		this.latch.abort(requireNonNull("abort", "reason", reason));
+		requireNonNull("abort", "reason", reason);
+		if (!this.lifetime.hasEnded()) {
+			this.latch.abort(reason);
+		}
 	}
 
 	@Override

@@ -40,6 +40,11 @@ final class GroupLifetime implements AutoCloseable {
 		return this.closed.get();
 	}
 
+	/** Whether the group's parts are closed, so that nothing is left to wait for. */
+	synchronized boolean hasEnded() {
+		return this.bound == null;
+	}
+
 	/** Binds an action; runs it at once if the group is closed. */
 	void bind(Runnable action) {
 		synchronized (this) {

@@ -54,6 +54,8 @@ public final class ModelState implements AutoCloseable {
 
 	private @Nullable List<StoredTensor> staged;
 
+	private boolean closed;
+
 	/**
 	 * The state of a model that stays on its device.
 	 * @param model the tensors of the model, which stay open until this is closed
@@ -280,8 +282,13 @@ public final class ModelState implements AutoCloseable {
 		}
 	}
 
+	/** Frees the staging memory, once. */
 	@Override
 	public void close() {
+		if (this.closed) {
+			return;
+		}
+		this.closed = true;
 		if (this.parts != null) {
 			this.parts.close();
 		}

@@ -54,9 +54,16 @@ final class OptimizerTensors {
 	/** Copies the state into memory, in the format of libtorch's archive. */
 	static void save(Optimizer optimizer, GrowingMemory memory) {
 		memory.clear();
-		try (OutputArchive archive = new OutputArchive(); Writer writer = new Writer(memory)) {
+		try (OutputArchive archive = new OutputArchive()) {
 			optimizer.save(archive);
+			save(archive, memory);
+		}
+	}
+
+	private static void save(OutputArchive archive, GrowingMemory memory) {
+		try (Writer writer = new Writer(memory)) {
 			archive.save_to(writer);
+			writer.requireAll();
 		}
 	}
 
@@ -142,7 +149,7 @@ final class OptimizerTensors {
 						"the optimizer has no place for " + byName.keySet().iterator().next());
 			}
 			memory.clear();
-			archive.save_to(new Writer(memory));
+			save(archive, memory);
 			optimizer.load(open(memory.content(), device));
 		}
 	}
@@ -318,20 +325,46 @@ final class OptimizerTensors {
 
 	}
 
-	/** Collects the parts of an archive as libtorch writes them. */
+	/**
+	 * Collects the parts of an archive as libtorch writes them. libtorch ends the process
+	 * if a part is not written, so a failure is kept until the archive is complete.
+	 */
 	private static final class Writer extends ArchiveWriter {
 
 		private final GrowingMemory memory;
+
+		private @Nullable Throwable failure;
 
 		Writer(GrowingMemory memory) {
 			this.memory = memory;
 		}
 
+		/**
+		 * Appends a part.
+		 * @param piece its memory, {@code null} for a part without bytes
+		 */
 		@Override
 		@SuppressWarnings("restricted") // libtorch gives the size of the part
-		public long call(Pointer piece, long size) {
-			this.memory.append(MemorySegment.ofAddress(piece.address()).reinterpret(size));
+		public long call(@Nullable Pointer piece, long size) {
+			try {
+				if (piece != null && size > 0 && this.failure == null) {
+					this.memory.append(MemorySegment.ofAddress(piece.address()).reinterpret(size));
+				}
+			}
+			catch (RuntimeException | Error ex) {
+				this.failure = ex;
+			}
 			return size;
+		}
+
+		/** Requires that all parts were appended. */
+		void requireAll() {
+			if (this.failure instanceof Error error) {
+				throw error;
+			}
+			if (this.failure instanceof RuntimeException ex) {
+				throw ex;
+			}
 		}
 
 	}

@@ -166,6 +166,26 @@ class ShardedCheckpointTest {
 		assertThat(CheckpointFixture.list(this.directory)).hasSize(2);
 	}
 
+	/** libtorch writes the state of such a parameter as a part without bytes. */
+	@Test
+	void theStateOfAParameterWithoutElementsIsSavedAndRestored() throws Exception {
+		for (long step = 0; step < 2; step++) {
+			long from = step;
+			Map<String, Tensor> parameters = parameters();
+			parameters.put("empty", torch.empty(0).requires_grad_(true));
+			try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS);
+					Optimizer optimizer = adam(new TensorVector(parameters.values().toArray(new Tensor[0])));
+					ModelState state = new ModelState(ModelTensors.of(parameters), optimizer, TrainingDevice.CPU);
+					CheckpointStore store = store(world.group(0), state)) {
+				assertThat(stepOf(store.restore())).isEqualTo(from);
+				gradients(parameters, step);
+				optimizer.step();
+				store.save(new Progress(step + 1, 0, 0));
+			}
+		}
+		assertThat(newest()).containsKeys("optimizer.exp_avg.empty", "optimizer.exp_avg.p0");
+	}
+
 	/** Otherwise an elastic job could go on from a mixture of two models. */
 	@ParameterizedTest
 	@ValueSource(ints = { 3, 5, 8, 20 })
