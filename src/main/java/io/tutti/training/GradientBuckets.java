@@ -254,7 +254,7 @@ final class GradientBuckets implements AutoCloseable {
 			zero();
 			throw new IllegalStateException((first ? "this rank" : "another rank")
 					+ " made a second backward pass before synchronizeGradients(), while the gradients of the first were"
-					+ " being reduced. All gradients are zero now on every rank, and the next step can begin; to"
+					+ " being reduced. All gradients are dropped now on every rank, and the next step can begin; to"
 					+ " accumulate several backward passes, make all but the last inside noSync(), or disable overlap"
 					+ " in the settings");
 		}
@@ -263,13 +263,13 @@ final class GradientBuckets implements AutoCloseable {
 			throw new IllegalStateException(
 					"some ranks added to the gradients of the step before, and others had dropped" + " them"
 							+ (added ? "; this rank added" : "; this rank had dropped them")
-							+ ". All gradients are zero now on every rank, and the next step can begin; call zeroGradients()"
+							+ ". All gradients are dropped now on every rank, and the next step can begin; call zeroGradients()"
 							+ " on every rank or on none");
 		}
 		if (sums() && this.status.isStale()) {
 			zero();
 			throw new IllegalStateException((added ? "this rank" : "a rank")
-					+ " added to the sum of the step before, which the ranks would sum again. All gradients are zero now"
+					+ " added to the sum of the step before, which the ranks would sum again. All gradients are dropped now"
 					+ " on every rank, and the next step can begin; call zeroGradients() before the backward passes of"
 					+ " each step");
 		}
