@@ -71,7 +71,9 @@ public final class MessageMismatchException extends IllegalArgumentException imp
 
 	private MessageMismatchException(int source, int tag, long bytes, Receive receive, String what) {
 		super("rank " + receive.rank() + ": group " + receive.group() + ": the message from rank " + source
-				+ " with tag " + tag + what);
+				+ " with tag " + tag + what
+				+ ". The message is dropped, and the group stays usable: receive it with the type"
+				+ " that is sent, into a buffer with room for it; probe() tells its size");
 		this.rank = receive.rank();
 		this.worldSize = receive.worldSize();
 		this.group = receive.group();

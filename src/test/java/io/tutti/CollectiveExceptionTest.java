@@ -46,7 +46,8 @@ class CollectiveExceptionTest {
 		MessageMismatchException failure = copyOf(new MessageMismatchException(3, 9, DataType.INT32, 40,
 				new MessageMismatchException.Receive(1, 4, "world", 3, DataType.INT32, 8)));
 		assertThat(failure).hasMessage("rank 1: group world: the message from rank 3 with tag 9 is 40 bytes of int32; "
-				+ "the receive buffer takes at most 8 bytes of int32");
+				+ "the receive buffer takes at most 8 bytes of int32. The message is dropped, and the group stays usable:"
+				+ " receive it with the type that is sent, into a buffer with room for it; probe() tells its size");
 		assertThat(failure.rank()).isOne();
 		assertThat(failure.worldSize()).isEqualTo(4);
 		assertThat(failure.group()).isEqualTo("world");
