@@ -109,8 +109,8 @@ final class Groups implements GroupFactory {
 					backend = sharing ? onHosts(identity, latch, hosts(identity, memory, exchange, deadline), memory)
 							: overTcp(identity, latch);
 					setup.barrier();
-					return ready(identity, layered(identity, latch, backend, exchange, deadline), latch,
-							new FormedGroup(this, memory));
+					backend = layered(identity, latch, backend, exchange, deadline);
+					return ready(identity, backend, latch, new FormedGroup(this, memory));
 				}
 				catch (IOException | RuntimeException ex) {
 					release(backend, memory);

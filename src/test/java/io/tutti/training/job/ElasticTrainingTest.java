@@ -102,6 +102,7 @@ class ElasticTrainingTest {
 
 	private void requireUndisturbedResult(int... slots) throws IOException {
 		for (int slot : slots) {
+			assertThat(this.directory.resolve("summary-" + slot)).as(output()).exists();
 			assertThat(summary(this.directory, slot)[0]).isEqualTo(summary(this.directory, slots[0])[0]);
 			assertThat(distance(parameters(undisturbed, 0), parameters(this.directory, slot))).isLessThan(1e-3);
 		}
