@@ -43,7 +43,11 @@ class ElasticTrainingTest {
 	/** Epochs of 45 steps. */
 	private static final int STEPS = 45 * ElasticTrainingRank.EPOCHS;
 
-	private static final LaunchTimings TIMINGS = new LaunchTimings(Duration.ofSeconds(1), Duration.ofSeconds(2),
+	/**
+	 * A rank that has not seen the last message of the others waits for 2 s, in which it
+	 * must not get SIGTERM.
+	 */
+	private static final LaunchTimings TIMINGS = new LaunchTimings(Duration.ofSeconds(5), Duration.ofSeconds(2),
 			Duration.ofSeconds(5), Duration.ofSeconds(5), Duration.ofSeconds(5));
 
 	@TempDir
