@@ -84,6 +84,9 @@ public final class DistributedDataParallel implements AutoCloseable {
 
 	private final List<Parameter> frozen;
 
+	/** The parameters that require a gradient and have no elements. */
+	private final List<Tensor> withoutElements;
+
 	/** The frozen and the other parameters, each once. */
 	private final List<Parameter> parameters;
 
@@ -212,6 +215,10 @@ public final class DistributedDataParallel implements AutoCloseable {
 			OpenWrapper open = OpenWrapper.of(group, learning, settings.overlap());
 			this.wrapper = open;
 			this.frozen = distinct.stream().filter((parameter) -> !parameter.tensor().requires_grad()).toList();
+			this.withoutElements = distinct.stream()
+				.map(Parameter::tensor)
+				.filter((tensor) -> tensor.requires_grad() && tensor.numel() == 0)
+				.toList();
 			GradientMemory place = memory.apply(learning.getFirst().tensor());
 			this.parameterCount = learning.stream().mapToLong((parameter) -> parameter.tensor().numel()).sum();
 			this.parameters = distinct;
@@ -259,10 +266,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 	public void zeroGradients() {
 		requireOpen();
 		this.buckets.zero();
-		this.parameters.stream()
-			.map(Parameter::tensor)
-			.filter((tensor) -> tensor.requires_grad() && tensor.numel() == 0)
-			.forEach((tensor) -> tensor.mutable_grad().reset());
+		this.withoutElements.forEach((tensor) -> tensor.mutable_grad().reset());
 	}
 
 	/**

@@ -15,7 +15,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-import io.tutti.DataType;
 import io.tutti.ProcessGroup;
 import org.bytedeco.javacpp.PointerScope;
 import org.jspecify.annotations.Nullable;
@@ -29,9 +28,6 @@ public final class CheckpointStore implements AutoCloseable {
 
 	/** Name of the checkpoint file of earlier versions. */
 	static final String OLD_FILE = "checkpoint.tutti";
-
-	/** Bytes broadcast at once. */
-	private static final long PIECE_BYTES = 1 << 30;
 
 	/**
 	 * A write that hangs, for example on a network file system, must not hang the job.
@@ -416,21 +412,14 @@ public final class CheckpointStore implements AutoCloseable {
 			throws IOException {
 		List<StoredTensor> tensors = new ArrayList<>();
 		for (TensorHeader header : headers) {
-			tensors.add(broadcast(header, files, arena));
+			MemorySegment data = arena.allocate(header.bytes(), Long.BYTES);
+			if (files != null) {
+				files.read(header, data);
+			}
+			StateBroadcast.broadcast(0, this.group, data);
+			tensors.add(new StoredTensor(header, data));
 		}
 		return tensors;
-	}
-
-	private StoredTensor broadcast(TensorHeader header, @Nullable CheckpointFiles files, Arena arena)
-			throws IOException {
-		MemorySegment data = arena.allocate(header.bytes(), Long.BYTES);
-		if (files != null) {
-			files.read(header, data);
-		}
-		for (long from = 0; from < data.byteSize(); from += PIECE_BYTES) {
-			this.group.broadcast(data.asSlice(from, Math.min(PIECE_BYTES, data.byteSize() - from)), DataType.UINT8, 0);
-		}
-		return new StoredTensor(header, data);
 	}
 
 	/** Runs on the writing thread. */

@@ -54,8 +54,6 @@ public final class ModelState implements AutoCloseable {
 
 	private @Nullable List<StoredTensor> staged;
 
-	private boolean closed;
-
 	/**
 	 * The state of a model that stays on its device.
 	 * @param model the tensors of the model, which stay open until this is closed
@@ -285,10 +283,9 @@ public final class ModelState implements AutoCloseable {
 	/** Frees the staging memory, once. */
 	@Override
 	public void close() {
-		if (this.closed) {
+		if (!this.arena.scope().isAlive()) {
 			return;
 		}
-		this.closed = true;
 		if (this.parts != null) {
 			this.parts.close();
 		}

@@ -495,7 +495,7 @@ public final class Communicator implements AutoCloseable {
 			int receiveCount, DataType receiveType, int source, int receiveTag) {
 		MemorySegment outgoing = MpiBuffer.of(send, sendCount, sendType);
 		MemorySegment incoming = MpiBuffer.of(receive, receiveCount, receiveType);
-		requireSeparate(outgoing, incoming);
+		requireDisjoint(outgoing, incoming, "");
 		List<Transfer> transfers = new ArrayList<>();
 		if (source != Mpi.PROC_NULL) {
 			transfers.add(Transfer.receive(incoming, receiveType, source(source), receiveTag));
@@ -518,16 +518,13 @@ public final class Communicator implements AutoCloseable {
 	private static MemorySegment result(Object send, Object receive, int count, DataType type) {
 		MemorySegment operand = MpiBuffer.of(send, count, type);
 		MemorySegment result = MpiBuffer.of(receive, count, type);
-		if (operand.asOverlappingSlice(result).isPresent()) {
-			throw new IllegalArgumentException(
-					"send and receive buffers must not overlap; call it with one buffer to work in place");
-		}
+		requireDisjoint(operand, result, "; call it with one buffer to work in place");
 		return result.copyFrom(operand);
 	}
 
-	private static void requireSeparate(MemorySegment send, MemorySegment receive) {
+	private static void requireDisjoint(MemorySegment send, MemorySegment receive, String advice) {
 		if (send.asOverlappingSlice(receive).isPresent()) {
-			throw new IllegalArgumentException("send and receive buffers must not overlap");
+			throw new IllegalArgumentException("send and receive buffers must not overlap" + advice);
 		}
 	}
 
