@@ -82,7 +82,8 @@ class MpiLibraryIT {
 		other.require();
 		try (TuttiProcess job = start(family, other.library, 2, tutti("bench", "--max-bytes", "4"))) {
 			assertThat(job.exitCode(LIMIT)).as(job.output()).isEqualTo(64);
-			assertThat(job.output()).containsPattern("by the launcher this is rank 1 of 2, by " + other.says
+			// The launcher may stop one rank once the other has ended with 64.
+			assertThat(job.output()).containsPattern("by the launcher this is rank [01] of 2, by " + other.says
 					+ ".* it is rank 0 of 1. Set tutti.mpi.library");
 		}
 	}

@@ -104,7 +104,7 @@ final class RankService {
 			return part.run(context);
 		}
 		catch (Exception | LinkageError ex) {
-			return context.isActive() ? FailureMessage.tell(ex, this.debug, System.err) : cutOff(ex);
+			return context.isClosed() ? cutOff(ex) : FailureMessage.tell(ex, this.debug, System.err);
 		}
 	}
 

@@ -177,7 +177,8 @@ public final class MpiWorld {
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			throw new IllegalStateException("interrupted during " + what + " by the MPI library", ex);
+			throw new BackendUnavailableException("mpi", what + " by the MPI library was interrupted",
+					"Start every rank again", ex);
 		}
 	}
 
