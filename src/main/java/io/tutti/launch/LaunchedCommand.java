@@ -131,9 +131,15 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 		return (this.kind == Kind.SERVICE) ? timings.serveStop() : timings.drain();
 	}
 
-	/** How long the other ranks may take to end by themselves after a rank has failed. */
+	/**
+	 * How long the other ranks may take to end by themselves after a rank has failed.
+	 * They do not learn of a rank that failed to start, but may fail for the same reason.
+	 */
 	Duration exitLimit(RankExit failure, LaunchTimings timings) {
-		return stoppedOnRequest(failure) ? timings.drain() : timings.leave();
+		if (stoppedOnRequest(failure)) {
+			return timings.drain();
+		}
+		return failedToStart(failure) ? timings.leave().dividedBy(2) : timings.leave();
 	}
 
 	/**

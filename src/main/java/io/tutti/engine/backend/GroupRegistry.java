@@ -127,7 +127,7 @@ final class GroupRegistry implements ControlListener {
 		if (verdict != null) {
 			latch.trip(verdict);
 		}
-		takeEarly(identity.name(), latch);
+		takeEarly(entry);
 		identity.members()
 			.stream()
 			.filter(this.gone::contains)
@@ -161,10 +161,10 @@ final class GroupRegistry implements ControlListener {
 		return (end < 0) ? null : this.entries.get(group.substring(0, end));
 	}
 
-	private void takeEarly(String group, FailureLatch latch) {
-		Queue<Departure> departures = this.early.remove(group);
+	private void takeEarly(Entry entry) {
+		Queue<Departure> departures = this.early.remove(entry.identity.name());
 		if (departures != null) {
-			departures.forEach((departure) -> latch.departed().add(departure.rank(), departure.lastCompleted()));
+			departures.forEach((departure) -> departed(entry, departure));
 		}
 	}
 
@@ -249,7 +249,8 @@ final class GroupRegistry implements ControlListener {
 
 	/**
 	 * Stores a departure before the look-up of its group, so that a group that is added
-	 * concurrently finds it.
+	 * concurrently finds it. Where the group is found, what is stored may include earlier
+	 * departures. This one may be stored too late for the group that is being added.
 	 */
 	@Override
 	public void departed(Departure departure) {
@@ -262,7 +263,7 @@ final class GroupRegistry implements ControlListener {
 		this.early.computeIfAbsent(group, (name) -> new ConcurrentLinkedQueue<>()).add(departure);
 		Entry entry = this.entries.get(group);
 		if (entry != null) {
-			this.early.remove(group);
+			takeEarly(entry);
 			departed(entry, departure);
 		}
 		else if (this.left.containsKey(group)) {

@@ -175,16 +175,20 @@ final class Groups implements GroupFactory {
 				this.settings.timeouts(), formed));
 	}
 
-	/** Forms a setup group of the same ranks over TCP. */
+	/** Forms a setup group of the same ranks over TCP, which moves little. */
 	private DefaultProcessGroup setup(GroupIdentity identity) throws IOException {
 		GroupIdentity side = identity.other(identity.name() + FORMING, identity.rank(), identity.members());
 		FailureLatch latch = this.registry.add(side);
-		return ready(side, overTcp(side, latch), latch, NONE);
+		return ready(side, overTcp(side, latch, this.tcp.withSystemCongestionControl()), latch, NONE);
 	}
 
 	private GroupBackend overTcp(GroupIdentity identity, FailureLatch latch) throws IOException {
+		return overTcp(identity, latch, this.tcp);
+	}
+
+	private GroupBackend overTcp(GroupIdentity identity, FailureLatch latch, TcpSettings tcp) throws IOException {
 		TcpTransport transport = new TcpTransport(identity, latch, this.membership.roster(), this.listener,
-				this.membership.sessionKey(), this.tcp, this.events);
+				this.membership.sessionKey(), tcp, this.events);
 		return new TransportGroupBackend(this.settings.backend(), identity, transport, ReductionKernels.get(),
 				this.sharedConfig.algorithms());
 	}

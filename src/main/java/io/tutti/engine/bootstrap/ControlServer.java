@@ -2,6 +2,7 @@ package io.tutti.engine.bootstrap;
 
 import java.io.IOException;
 import java.nio.channels.ServerSocketChannel;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 import io.tutti.engine.control.ControlConnection;
@@ -36,7 +37,10 @@ import org.jspecify.annotations.Nullable;
 final class ControlServer
 		implements ControlLoop.Work, ConnectionAcceptor.Port<Hello>, Coordinator.Downlink, RankControl.Uplink {
 
+	/** In each {@link #WARNING_PERIOD_NANOS}. */
 	private static final int MAX_WARNINGS = 20;
+
+	private static final long WARNING_PERIOD_NANOS = Duration.ofMinutes(1).toNanos();
 
 	private enum Phase {
 
@@ -69,6 +73,8 @@ final class ControlServer
 	private Phase phase = Phase.GATHERING;
 
 	private int warnings;
+
+	private long warningsSinceNanos = System.nanoTime();
 
 	ControlServer(ServerSocketChannel listener, JoinRequest request, RendezvousFailure failure) throws IOException {
 		int worldSize = request.assignment().worldSize();
@@ -158,10 +164,15 @@ final class ControlServer
 
 	/** Hostile clients can cause any number of refusals. */
 	private void warnOfRefused(String client, String reason) {
+		long now = System.nanoTime();
+		if (now - this.warningsSinceNanos > WARNING_PERIOD_NANOS) {
+			this.warnings = 0;
+			this.warningsSinceNanos = now;
+		}
 		if (this.warnings++ < MAX_WARNINGS) {
 			this.request.events().warn("refused " + client + ": " + reason);
 			if (this.warnings == MAX_WARNINGS) {
-				this.request.events().warn("further refused clients are not reported");
+				this.request.events().warn("further refused clients are not reported for up to a minute");
 			}
 		}
 	}

@@ -1,5 +1,9 @@
 package io.tutti.service.config;
 
+import java.util.Locale;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.bind.BindException;
@@ -49,11 +53,18 @@ final class PropertyFailureAnalyzer extends AbstractFailureAnalyzer<BindExceptio
 	private @Nullable String problem(BindException failure) {
 		ConfigurationProperty property = failure.getProperty();
 		if (property != null && findCause(failure, ConversionException.class) != null) {
-			return failure.getName() + "=" + property.getValue() + " is not a "
-					+ failure.getTarget().getType().resolve(Object.class).getSimpleName();
+			return failure.getName() + "=" + property.getValue() + " is not "
+					+ kind(failure.getTarget().getType().resolve(Object.class));
 		}
 		Throwable refusal = root(failure);
 		return (refusal instanceof IllegalArgumentException) ? failure.getName() + ": " + refusal.getMessage() : null;
+	}
+
+	/** The values of an enum, as a configuration file spells them, or the type's name. */
+	private static String kind(Class<?> type) {
+		return (type.isEnum()) ? Stream.of(type.getEnumConstants())
+			.map((value) -> ((Enum<?>) value).name().toLowerCase(Locale.ROOT).replace('_', '-'))
+			.collect(Collectors.joining(", ", "one of ", "")) : "a " + type.getSimpleName();
 	}
 
 	private static Throwable root(Throwable failure) {

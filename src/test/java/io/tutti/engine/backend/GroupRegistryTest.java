@@ -2,6 +2,9 @@ package io.tutti.engine.backend;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.tutti.CollectiveListener;
 import io.tutti.Failure;
@@ -9,6 +12,7 @@ import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.control.ControlPlane;
+import io.tutti.engine.control.Departure;
 import io.tutti.engine.control.simulated.SimulatedControl;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
@@ -44,6 +48,38 @@ class GroupRegistryTest {
 		this.registry.failed(Failure.outside(Failure.Kind.ABORTED, "world/1.0", List.of(2), "asked for by rank 2"));
 		FailureLatch latch = this.registry.add(PART);
 		assertThat(latch.failure()).isNull();
+	}
+
+	/** Many rounds, since a defect showed in one of a hundred. */
+	@Test
+	void noDepartureIsLostWhileItsGroupIsRegistered() {
+		List<Integer> leaving = IntStream.rangeClosed(1, 8).boxed().toList();
+		GroupIdentity group = new GroupIdentity(PART.name(), 0, IntStream.rangeClosed(0, 8).boxed().toList(), 0);
+		List<GroupRegistry> rounds = Stream.generate(() -> new GroupRegistry(CollectiveListener.NONE))
+			.limit(1000)
+			.toList();
+		AtomicInteger started = new AtomicInteger();
+		AtomicInteger departed = new AtomicInteger();
+		Thread.ofPlatform().daemon().start(() -> rounds.forEach((registry) -> {
+			await(started, departed.get() + 1);
+			leaving.forEach((rank) -> registry.departed(new Departure(rank, group.name(), 5)));
+			departed.incrementAndGet();
+		}));
+		for (GroupRegistry registry : rounds) {
+			int round = started.incrementAndGet();
+			for (int pause = round * 37 % 400; pause > 0; pause--) {
+				Thread.onSpinWait();
+			}
+			FailureLatch latch = registry.add(group);
+			await(departed, round);
+			assertThat(leaving).as("round %d", round).allMatch(latch.departed()::contains);
+		}
+	}
+
+	private static void await(AtomicInteger counter, int value) {
+		while (counter.get() < value) {
+			Thread.yield();
+		}
 	}
 
 	@Test

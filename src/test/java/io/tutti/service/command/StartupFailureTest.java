@@ -75,6 +75,7 @@ class StartupFailureTest {
 					--tutti.transport.port=-1              | data port must be in 0..65535, got -1
 					--tutti.security.token-file=/no/file   | token file /no/file cannot be read
 					--tutti.gpu.host-fallback=maybe        | tutti.gpu.host-fallback=maybe is not a Boolean
+					--tutti.transport.kind=tpc             | tutti.transport.kind=tpc is not one of auto, tcp, shm
 					--tutti.serve.linger=-3s               | linger must not be negative
 					--tutti.launcher.on-conflict=maybe     | tutti.launcher.on-conflict=maybe
 					--tutti.rendezvous.job-id=             | job id must not be blank

@@ -1,5 +1,6 @@
 package io.tutti.engine.transport.tcp;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -8,6 +9,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.reflect.Field;
 import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
 
 import org.jspecify.annotations.Nullable;
 
@@ -15,12 +18,15 @@ import org.jspecify.annotations.Nullable;
  * Sets TCP_CONGESTION, which the JDK has no option for. Inside one host an algorithm made
  * for long lines (bbr) halves the bandwidth of cubic or reno. Needs the channel's file
  * descriptor, which the JDK shows only where {@code java.base/sun.nio.ch} is opened;
- * where it is not, or the kernel lacks the algorithm, the system's own stays.
+ * where it is not, or the kernel lacks the algorithm, the system's own stays. Where the
+ * system's own is the one asked for, nothing is set.
  */
 final class CongestionControl {
 
 	/** The name that leaves the system's choice alone. */
 	static final String SYSTEM = "system";
+
+	private static final Path DEFAULT = Path.of("/proc/sys/net/ipv4/tcp_congestion_control");
 
 	private static final int IPPROTO_TCP = 6;
 
@@ -33,9 +39,12 @@ final class CongestionControl {
 
 	/**
 	 * Asks for an algorithm.
-	 * @return {@code null} if it was set, otherwise why not
+	 * @return {@code null} if the channel has it, otherwise why not
 	 */
 	static @Nullable String set(SocketChannel channel, String algorithm) {
+		if (isDefault(algorithm)) {
+			return null;
+		}
 		MethodHandle setSocketOption = SET_SOCKET_OPTION;
 		if (setSocketOption == null) {
 			return "this platform has no setsockopt";
@@ -51,6 +60,15 @@ final class CongestionControl {
 		}
 		catch (Throwable ex) {
 			throw new IllegalStateException("setsockopt failed", ex);
+		}
+	}
+
+	private static boolean isDefault(String algorithm) {
+		try {
+			return Files.readString(DEFAULT).strip().equals(algorithm);
+		}
+		catch (IOException ex) {
+			return false;
 		}
 	}
 

@@ -17,4 +17,10 @@ import org.jspecify.annotations.Nullable;
  */
 public record TcpSettings(String congestionControl, Duration connect, Duration heartbeat, boolean oversubscribed,
 		@Nullable Tls tls) {
+
+	/** The same with the kernel's congestion control. */
+	public TcpSettings withSystemCongestionControl() {
+		return new TcpSettings(CongestionControl.SYSTEM, this.connect, this.heartbeat, this.oversubscribed, this.tls);
+	}
+
 }
