@@ -204,7 +204,7 @@ public final class TrainingJob {
 				this.totals = this.totals.plus(loop.totals());
 				throw ex;
 			}
-			TrainingSummary summary = loop.summarise(this.totals, this.generations - 1);
+			TrainingSummary summary = loop.summarise(this.totals);
 			Path report = report(group);
 			if (report != null) {
 				TrainingReport.of(summary).write(report);

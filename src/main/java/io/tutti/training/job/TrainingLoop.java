@@ -250,9 +250,8 @@ final class TrainingLoop implements AutoCloseable {
 	/**
 	 * Evaluates the test samples and compares the ranks' parameters. A collective call.
 	 * @param before totals of this rank in earlier generations of the group
-	 * @param reforms how often the group has formed again
 	 */
-	TrainingSummary summarise(RunTotals before, int reforms) {
+	TrainingSummary summarise(RunTotals before) {
 		long steps = progress().step();
 		double score = this.test.score(steps);
 		RunTotals run = before.plus(totals());
@@ -261,7 +260,7 @@ final class TrainingLoop implements AutoCloseable {
 				Math.toIntExact(steps / this.schedule.stepsPerEpoch()), steps, this.test.metric(), score,
 				(seconds > 0) ? run.times().samples() / seconds : 0, run.allReducedBytes(), seconds,
 				run.times().exposedNanos() / 1e9, ParameterAgreement.require(this.group, this.replica.stateSha256()),
-				stopped(), run.checkpointSeconds(), reforms, current().repeatedSteps(),
+				stopped(), run.checkpointSeconds(), Math.max(0, current().generations() - 1), current().repeatedSteps(),
 				this.replica.dividedStateBytes());
 	}
 

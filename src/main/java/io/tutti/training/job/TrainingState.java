@@ -57,7 +57,7 @@ final class TrainingState implements ElasticState, AutoCloseable {
 		long[] all = { id, Math.max(0, this.lastBegun - step()) };
 		group.allReduce(all, ReduceOp.MAX);
 		this.lastBegun = step();
-		this.current = this.current.with(all[0], this.current.repeatedSteps() + all[1]);
+		this.current = this.current.atNextGeneration(all[0], this.current.repeatedSteps() + all[1]);
 	}
 
 	@Override

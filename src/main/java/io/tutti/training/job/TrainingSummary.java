@@ -24,7 +24,8 @@ import io.tutti.training.TestMetric;
  * @param stopped whether the job stopped on request before its last step
  * @param checkpointSeconds seconds for which training waited for checkpoints; 0 on ranks
  * other than 0
- * @param reforms how often an elastic group has formed again since this rank joined it
+ * @param reforms how often an elastic group has formed again, also before this rank
+ * joined it
  * @param repeatedSteps number of steps of the job that were begun again after a lost
  * rank, also before this rank joined it
  * @param optimizerBytes bytes of the optimizer's state by rank, if it is divided among
@@ -59,8 +60,8 @@ public record TrainingSummary(int worldSize, String backend, int epochs, long st
 	 * @param stopped whether the job stopped on request before its last step
 	 * @param checkpointSeconds seconds for which training waited for checkpoints; 0 on
 	 * ranks other than 0
-	 * @param reforms how often an elastic group has formed again since this rank joined
-	 * it
+	 * @param reforms how often an elastic group has formed again, also before this rank
+	 * joined it
 	 * @param repeatedSteps number of steps of the job that were begun again after a lost
 	 * rank, also before this rank joined it
 	 */

@@ -98,6 +98,9 @@ class ElasticTrainingTest {
 		requireUndisturbedResult(0, 1, 2);
 		assertThat(summary(this.directory, 1)[2]).as("repeated steps").isEqualTo("1");
 		assertThat(summary(this.directory, 0)[2]).as("of the job, also those before it joined").isEqualTo("1");
+		assertThat(summary(this.directory, 0)[1]).as("generations after the first, also those before it joined")
+			.isEqualTo(summary(this.directory, 1)[1])
+			.isNotEqualTo("1");
 		try (Stream<Path> all = Files.list(this.directory.resolve("checkpoints"))) {
 			assertThat(all.map((file) -> file.getFileName().toString()).filter((name) -> !name.startsWith(".claim")))
 				.containsExactlyInAnyOrder(".lock", "step-00000080", "step-00000090");
