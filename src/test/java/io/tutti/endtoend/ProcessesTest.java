@@ -1,5 +1,8 @@
 package io.tutti.endtoend;
 
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -10,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.tutti.DataType;
 import io.tutti.FreePort;
+import io.tutti.GroupAbortedException;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.engine.backend.mpi.Communicator;
@@ -22,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Several processes over TCP although they are on one host, with the variables of
+ * Several processes on one host, most of them over TCP, with the variables of
  * {@code torchrun} alone.
  */
 @Timeout(60)
@@ -32,8 +36,12 @@ class ProcessesTest {
 	private Path folder;
 
 	/** One rank: of the MPI API, or of a process group. */
-	public static void main(String[] arguments) {
-		String result = arguments[0].equals("mpi") ? broadcastFromRankOne() : allReduce();
+	public static void main(String[] arguments) throws Exception {
+		String result = switch (arguments[0]) {
+			case "mpi" -> broadcastFromRankOne();
+			case "split" -> splitWithoutDescriptors();
+			default -> allReduce();
+		};
 		System.out.println(result + " " + socketPollers());
 	}
 
@@ -61,6 +69,35 @@ class ProcessesTest {
 		}
 	}
 
+	/** Rank 1 keeps one descriptor, with which it can load classes. */
+	private static String splitWithoutDescriptors() throws Exception {
+		try (ProcessGroup group = ProcessGroup.fromEnvironment()) {
+			group.split(0, 0).close();
+			List<FileInputStream> held = new ArrayList<>();
+			String outcome = "formed";
+			try {
+				while (group.rank() == 1) {
+					held.add(new FileInputStream("/dev/null"));
+				}
+			}
+			catch (IOException ex) {
+				held.removeLast().close();
+			}
+			try (ProcessGroup _ = group.split(0, 0)) {
+				group.barrier();
+			}
+			catch (UncheckedIOException | GroupAbortedException ex) {
+				outcome = ex.getMessage().replaceAll(".*(Too many open files).*", "$1");
+			}
+			for (FileInputStream file : held) {
+				file.close();
+			}
+			long[] sum = { 1 };
+			group.allReduce(sum, ReduceOp.SUM);
+			return group.transport() + " " + outcome + " " + sum[0];
+		}
+	}
+
 	private static String broadcastFromRankOne() {
 		try (Mpi mpi = MpiEnvironment.init()) {
 			Communicator world = mpi.world();
@@ -84,6 +121,11 @@ class ProcessesTest {
 		requireOutputOfEveryRank(3, "mpi", "mpi tcp [100.0, 101.0, 102.0, 103.0] []");
 	}
 
+	@Test
+	void aRankThatCannotFormAGroupTellsTheOthersWhyAndTheGroupContinues() throws Exception {
+		requireOutputOfEveryRank(2, "split", "shm Too many open files 2 []");
+	}
+
 	private void requireOutputOfEveryRank(int worldSize, String api, String expected) throws Exception {
 		int port = FreePort.next();
 		List<Process> ranks = new ArrayList<>();
@@ -104,13 +146,14 @@ class ProcessesTest {
 	}
 
 	private Process start(int rank, int worldSize, int port, String api) throws Exception {
-		ProcessBuilder builder = new ProcessBuilder(System.getProperty("java.home") + "/bin/java",
-				"--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
-				ProcessesTest.class.getName(), api);
+		ProcessBuilder builder = new ProcessBuilder("sh", "-c", "ulimit -n 300; exec \"$@\"", "sh",
+				System.getProperty("java.home") + "/bin/java", "--enable-native-access=ALL-UNNAMED", "-XX:-MaxFDLimit",
+				"-cp", System.getProperty("java.class.path"), ProcessesTest.class.getName(), api);
 		builder.environment().keySet().removeIf((name) -> name.startsWith("TUTTI_"));
 		builder.environment()
 			.putAll(Map.of("RANK", "" + rank, "WORLD_SIZE", "" + worldSize, "MASTER_ADDR", "127.0.0.1", "MASTER_PORT",
-					"" + port, "TUTTI_TRANSPORT_KIND", "tcp", "TUTTI_TIMEOUT_RENDEZVOUS", "40s"));
+					"" + port, "TUTTI_TRANSPORT_KIND", api.equals("split") ? "auto" : "tcp", "TUTTI_TIMEOUT_RENDEZVOUS",
+					"40s", "TUTTI_TIMEOUT_COLLECTIVE", "20s"));
 		return builder.redirectOutput(output(rank).toFile())
 			.redirectError(this.folder.resolve("errors-" + rank).toFile())
 			.start();

@@ -11,6 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 
 import io.tutti.Collective;
@@ -113,6 +114,19 @@ final class GroupRegistry implements ControlListener {
 		this.listener = listener;
 	}
 
+	/** Registers a group and forms it. One that cannot be formed is forgotten. */
+	DefaultProcessGroup form(GroupIdentity identity,
+			BiFunction<GroupIdentity, FailureLatch, DefaultProcessGroup> forming) {
+		FailureLatch latch = add(identity);
+		try {
+			return forming.apply(identity, latch);
+		}
+		catch (RuntimeException | Error ex) {
+			forget(identity.name(), new LeftGroup(-1, null));
+			throw ex;
+		}
+	}
+
 	/** Registers a group before it can run, so that it misses no verdict. */
 	FailureLatch add(GroupIdentity identity) {
 		FailureLatch latch = new FailureLatch();
@@ -175,10 +189,14 @@ final class GroupRegistry implements ControlListener {
 	private void remove(DefaultProcessGroup group) {
 		if (!group.name().equals(Failure.WORLD)) {
 			long lastEntered = group.lastEntered();
-			this.left.put(group.name(), new LeftGroup(lastEntered, group.called(lastEntered)));
-			this.entries.remove(group.name());
+			forget(group.name(), new LeftGroup(lastEntered, group.called(lastEntered)));
 			this.past.add(group);
 		}
+	}
+
+	private void forget(String group, LeftGroup last) {
+		this.left.put(group, last);
+		this.entries.remove(group);
 	}
 
 	/** Closes all subgroups, nested ones first. */

@@ -7,6 +7,7 @@ import java.util.List;
 
 import io.tutti.BackendUnavailableException;
 import io.tutti.CollectiveListener;
+import io.tutti.Failure;
 import io.tutti.engine.algorithm.hierarchical.Hosts;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.control.Membership;
@@ -141,7 +142,7 @@ final class Groups implements GroupFactory {
 
 	@Override
 	public DefaultProcessGroup group(GroupIdentity identity) {
-		return form(identity, this.registry.add(identity));
+		return this.registry.form(identity, this::form);
 	}
 
 	/**
@@ -175,11 +176,23 @@ final class Groups implements GroupFactory {
 				this.settings.timeouts(), formed));
 	}
 
-	/** Forms a setup group of the same ranks over TCP, which moves little. */
-	private DefaultProcessGroup setup(GroupIdentity identity) throws IOException {
+	/**
+	 * Forms a setup group of the same ranks over TCP, which moves little. Those that have
+	 * formed it would wait for a rank that cannot.
+	 */
+	private DefaultProcessGroup setup(GroupIdentity identity) {
 		GroupIdentity side = identity.other(identity.name() + FORMING, identity.rank(), identity.members());
-		FailureLatch latch = this.registry.add(side);
-		return ready(side, overTcp(side, latch, this.tcp.withSystemCongestionControl()), latch, NONE);
+		return this.registry.form(side, (_, latch) -> {
+			try {
+				return ready(side, overTcp(side, latch, this.tcp.withSystemCongestionControl()), latch, NONE);
+			}
+			catch (IOException ex) {
+				this.membership.control()
+					.report(Failure.outside(Failure.Kind.ABORTED, side.name(), List.of(side.worldRank()),
+							"it could not form the group: " + ex.getMessage()));
+				throw new GroupSetupException(identity, "it could not be set up", ex);
+			}
+		});
 	}
 
 	private GroupBackend overTcp(GroupIdentity identity, FailureLatch latch) throws IOException {

@@ -30,7 +30,7 @@ record LibMpiGroups(MpiWorld world, ControlPlane control, GroupRegistry registry
 
 		@Override
 		public DefaultProcessGroup group(GroupIdentity identity) {
-			return this.groups.form(identity, this.groups.registry.add(identity));
+			return this.groups.registry.form(identity, this.groups::form);
 		}
 
 	}

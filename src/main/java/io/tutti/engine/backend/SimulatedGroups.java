@@ -35,7 +35,7 @@ record SimulatedGroups(SimulatedNetwork network, ControlPlane control, GroupRegi
 
 	@Override
 	public DefaultProcessGroup group(GroupIdentity identity) {
-		return form(identity, this.registry.add(identity));
+		return this.registry.form(identity, this::form);
 	}
 
 	@Override

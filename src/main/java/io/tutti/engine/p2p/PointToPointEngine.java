@@ -139,10 +139,36 @@ public final class PointToPointEngine implements PointToPoint {
 			sending.independent = false;
 			this.engine.spin(receiving, first, this.limits.spins());
 		}
-		await(sending, first);
+		try {
+			await(sending, first);
+		}
+		catch (RuntimeException ex) {
+			end(receiving, first, ex);
+			throw ex;
+		}
 		long count = await(receiving, first).count();
 		this.engine.recycle(receiving, sending);
 		return count;
+	}
+
+	/**
+	 * Ends a receive whose send has failed, so that no later message fills its buffer. If
+	 * a message has matched it, waits for that message.
+	 */
+	private void end(MessageOperation receiving, int first, RuntimeException why) {
+		try (ProgressEngine.Locked _ = this.engine.enter()) {
+			if (receiving.done || this.engine.withdraw(receiving, why)) {
+				return;
+			}
+		}
+		try {
+			await(receiving, first);
+		}
+		catch (RuntimeException ex) {
+			if (ex != why) {
+				why.addSuppressed(ex);
+			}
+		}
 	}
 
 	@Override

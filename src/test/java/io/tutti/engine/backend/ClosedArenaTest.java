@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import io.tutti.CollectiveException;
+import io.tutti.CollectiveTimeoutException;
 import io.tutti.DataType;
 import io.tutti.GroupAbortedException;
 import io.tutti.Message;
@@ -176,6 +177,38 @@ class ClosedArenaTest {
 				.withThrowableThat()
 				.withCauseInstanceOf(IllegalStateException.class)
 				.withMessageContaining("buffer of a send to rank 0 with tag 5");
+		}
+	}
+
+	@Test
+	void aSendReceiveWhoseSendFailsAloneTakesNoLaterMessage() throws Exception {
+		try (World world = Worlds.simulated(2)) {
+			byte[] failed = new byte[1];
+			CompletableFuture<Long> call = new CompletableFuture<>();
+			try (Arena arena = Arena.ofShared()) {
+				MemorySegment closed = arena.allocate(1_000_000);
+				Thread caller = Thread.ofPlatform()
+					.start(() -> call.completeAsync(
+							() -> world.group(0)
+								.sendReceive(closed, 0, MemorySegment.ofArray(failed), 1, DataType.INT8, 5),
+							Runnable::run));
+				while (caller.getState() != Thread.State.TIMED_WAITING) {
+					Thread.onSpinWait();
+				}
+			}
+			assertThatThrownBy(() -> world.group(0)
+				.withTimeout(Duration.ofMillis(200))
+				.receive(MemorySegment.ofArray(new byte[1_000_000]), DataType.INT8, 0, 5))
+				.isInstanceOf(CollectiveTimeoutException.class);
+			assertThat(call).failsWithin(LIMIT)
+				.withThrowableThat()
+				.withCauseInstanceOf(IllegalStateException.class)
+				.withMessageContaining("buffer of a send to rank 0 with tag 5");
+			world.group(1).send(MemorySegment.ofArray(new byte[] { 9 }), DataType.INT8, 0, 5);
+			byte[] next = new byte[1];
+			world.group(0).receive(MemorySegment.ofArray(next), DataType.INT8, 1, 5);
+			assertThat(next).containsExactly((byte) 9);
+			assertThat(failed).containsExactly((byte) 0);
 		}
 	}
 
