@@ -1618,10 +1618,10 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * Leaves the group: running and waiting calls on this rank fail, then connections and
-	 * memory are released. A second call has no effect. Calls that this rank has
-	 * completed can still complete on other ranks; their later calls that need this rank
-	 * fail. Queued messages of sends that have returned are sent first, for at most
-	 * {@code tutti.timeout.drain}.
+	 * memory are released. A second call waits until the first has ended and has no other
+	 * effect. Calls that this rank has completed can still complete on other ranks; their
+	 * later calls that need this rank fail. Queued messages of sends that have returned
+	 * are sent first, for at most {@code tutti.timeout.drain}.
 	 * @throws CollectiveException if they cannot be sent in that time; the group is then
 	 * closed, and broken on every rank
 	 */

@@ -85,8 +85,10 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		this.buffers = new AllocatedBuffers(identity, backend);
 		this.arguments = new MessageArguments(identity, backend);
 		this.split = new GroupSplit(identity, factory);
-		this.lifetime = new GroupLifetime(List.of(this::closeMessages, this.runner::close, this.buffers::close,
-				() -> latch.leave(recorder().lastCompleted()), backend::close));
+		this.lifetime = new GroupLifetime(
+				List.of(this::closeMessages, this.runner::close, this.buffers::close,
+						() -> latch.leave(recorder().lastCompleted()), backend::close),
+				timeouts.drain().plus(timeouts.abort().multipliedBy(2)));
 		latch.onFailure(this::wake);
 	}
 

@@ -1,5 +1,6 @@
 package io.tutti.engine.dispatch;
 
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
@@ -7,7 +8,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -15,13 +18,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Ends a group once: closes its parts in order, then releases what programs have bound to
- * it, the latest first. One that fails does not keep the others from running.
+ * it, the latest first. One that fails does not keep the others from running. Later calls
+ * wait for the first, since messages may still be sent.
  */
 final class GroupLifetime implements AutoCloseable {
 
 	private final List<Runnable> parts;
 
-	private final AtomicBoolean closed = new AtomicBoolean();
+	private final Duration limit;
+
+	private final AtomicReference<@Nullable Thread> closing = new AtomicReference<>();
+
+	private final CountDownLatch ended = new CountDownLatch(1);
 
 	/** {@code null} once these have run. */
 	private @Nullable Deque<Runnable> bound = new ArrayDeque<>();
@@ -31,13 +39,15 @@ final class GroupLifetime implements AutoCloseable {
 
 	/**
 	 * @param parts actions that close the group's parts, in order
+	 * @param limit how long a call waits for another thread to close the group
 	 */
-	GroupLifetime(List<Runnable> parts) {
+	GroupLifetime(List<Runnable> parts, Duration limit) {
 		this.parts = parts;
+		this.limit = limit;
 	}
 
 	boolean isClosed() {
-		return this.closed.get();
+		return this.closing.get() != null;
 	}
 
 	/** Whether the group's parts are closed, so that nothing is left to wait for. */
@@ -67,15 +77,30 @@ final class GroupLifetime implements AutoCloseable {
 
 	@Override
 	public void close() {
-		if (this.closed.compareAndSet(false, true)) {
-			Throwable failure = run(this.parts, null);
-			failure = run(takeBound(), failure);
-			if (failure instanceof Error error) {
-				throw error;
+		Thread first = this.closing.compareAndExchange(null, Thread.currentThread());
+		if (first != null) {
+			if (first != Thread.currentThread()) {
+				awaitEnd();
 			}
-			if (failure instanceof RuntimeException ex) {
-				throw ex;
-			}
+			return;
+		}
+		Throwable failure = run(this.parts, null);
+		failure = run(takeBound(), failure);
+		this.ended.countDown();
+		if (failure instanceof Error error) {
+			throw error;
+		}
+		if (failure instanceof RuntimeException ex) {
+			throw ex;
+		}
+	}
+
+	private void awaitEnd() {
+		try {
+			this.ended.await(this.limit.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
 		}
 	}
 
