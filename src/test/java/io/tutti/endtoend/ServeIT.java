@@ -262,6 +262,8 @@ class ServeIT {
 				assertThat(get(self, "/actuator/health/liveness").statusCode()).isEqualTo(200);
 				assertThat(json(get(self, "/api/v1/group")).get("state").asString()).isEqualTo("BROKEN");
 				assertThat(get(self, "/api/v1/group").body()).contains("rank 1 lost");
+				assertThat(json(post(self, "roll-call", "{}").join()).get("problem").asString())
+					.contains("rank 1 lost");
 				HttpResponse<String> refused = barrier(self, "{\"label\":\"x\",\"timeoutMs\":500}").join();
 				assertThat(refused.statusCode()).isEqualTo(503);
 				assertThat(json(refused).get("type").asString()).isEqualTo("urn:tutti:problem:peer-lost");

@@ -50,20 +50,20 @@ public final class Engine implements AutoCloseable {
 
 	private final GroupFactory groups;
 
-	private final JobRuntime carrier;
+	private final JobRuntime runtime;
 
 	/** An engine that cannot form groups beside the group of all ranks. */
-	Engine(Membership membership, GroupRegistry registry, DefaultProcessGroup world, JobRuntime carrier) {
-		this(membership, registry, world, GroupFactory.NONE, carrier);
+	Engine(Membership membership, GroupRegistry registry, DefaultProcessGroup world, JobRuntime runtime) {
+		this(membership, registry, world, GroupFactory.NONE, runtime);
 	}
 
 	private Engine(Membership membership, GroupRegistry registry, DefaultProcessGroup world, GroupFactory groups,
-			JobRuntime carrier) {
+			JobRuntime runtime) {
 		this.membership = membership;
 		this.registry = registry;
 		this.world = world;
 		this.groups = groups;
-		this.carrier = carrier;
+		this.runtime = runtime;
 	}
 
 	/**
@@ -306,7 +306,7 @@ public final class Engine implements AutoCloseable {
 	 * @param code the exit code requested for the job
 	 */
 	public void abort(int code, String reason) {
-		if (!this.carrier.abort(code)) {
+		if (!this.runtime.abort(code)) {
 			this.world.abort(reason);
 		}
 	}
@@ -314,11 +314,11 @@ public final class Engine implements AutoCloseable {
 	/** Leaves the group and releases all resources in reverse order of opening. */
 	@Override
 	public void close() {
-		this.carrier.leaving(this.world.failure());
+		this.runtime.leaving(this.world.failure());
 		this.registry.closeSubgroups();
 		this.world.close();
 		this.membership.control().close();
-		this.carrier.close();
+		this.runtime.close();
 	}
 
 }

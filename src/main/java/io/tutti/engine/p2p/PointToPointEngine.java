@@ -284,9 +284,7 @@ public final class PointToPointEngine implements PointToPoint {
 	 * @return why the group is broken if it cannot be sent in time
 	 */
 	private @Nullable CollectiveException drain() {
-		this.engine.enter();
-		boolean aborting = !this.engine.inFlight().isEmpty();
-		this.engine.leave();
+		boolean aborting = this.engine.hasInFlight();
 		boolean shorter = aborting && this.drain.compareTo(ABORTING_DRAIN) > 0;
 		Draining draining = new Draining(shorter ? ABORTING_DRAIN : this.drain);
 		IdleStrategy idle = new IdleStrategy(this.limits, draining);

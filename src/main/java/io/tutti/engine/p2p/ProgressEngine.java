@@ -109,8 +109,7 @@ final class ProgressEngine {
 		return this.locked;
 	}
 
-	/** Releases the lock. */
-	void leave() {
+	private void leave() {
 		this.lock.unlock();
 	}
 
@@ -317,26 +316,26 @@ final class ProgressEngine {
 
 	/** Takes operations back that are done and whose results have been read. */
 	void recycle(MessageOperation operation, @Nullable MessageOperation other) {
-		enter();
-		operation.clear();
-		this.spares.push(operation);
-		if (other != null) {
-			other.clear();
-			this.spares.push(other);
+		try (Locked _ = enter()) {
+			operation.clear();
+			this.spares.push(operation);
+			if (other != null) {
+				other.clear();
+				this.spares.push(other);
+			}
 		}
-		leave();
 	}
 
 	/** Fails everything; no memory of a caller is touched from now on. */
 	void end(RuntimeException why) {
-		enter();
-		endAll(why);
-		leave();
+		try (Locked _ = enter()) {
+			endAll(why);
+		}
 		wake();
 	}
 
 	/** As {@link #end}, without a wake-up; requires the lock. The first reason stays. */
-	void endAll(RuntimeException why) {
+	private void endAll(RuntimeException why) {
 		this.protocol.clear();
 		this.pool.clear();
 		this.channels.end();
@@ -353,15 +352,22 @@ final class ProgressEngine {
 	 * @return whether one could begin until now
 	 */
 	boolean close() {
-		enter();
-		boolean first = !this.closed;
-		this.closed = true;
-		if (!this.inFlight.isEmpty()) {
-			this.failures.abandon();
+		try (Locked _ = enter()) {
+			boolean first = !this.closed;
+			this.closed = true;
+			if (!this.inFlight.isEmpty()) {
+				this.failures.abandon();
+			}
+			endAll(this.failures.closed());
+			return first;
 		}
-		endAll(this.failures.closed());
-		leave();
-		return first;
+	}
+
+	/** Whether an operation is not done. */
+	boolean hasInFlight() {
+		try (Locked _ = enter()) {
+			return !this.inFlight.isEmpty();
+		}
 	}
 
 	/** Whether nothing moves any more. */
@@ -386,17 +392,16 @@ final class ProgressEngine {
 
 	/** Whether something needs progress that no synchronous call waits for. */
 	boolean hasUnattended() {
-		enter();
-		boolean unattended = !ended() && (this.asynchronous > 0 || hasQueued());
-		leave();
-		return unattended;
+		try (Locked _ = enter()) {
+			return !ended() && (this.asynchronous > 0 || hasQueued());
+		}
 	}
 
 	/** A synchronous call begins (1), or ends (-1), to make progress. */
 	void countCaller(int change) {
-		enter();
-		this.callers += change;
-		leave();
+		try (Locked _ = enter()) {
+			this.callers += change;
+		}
 		if (change > 0) {
 			wakeSleeper();
 		}
@@ -413,12 +418,11 @@ final class ProgressEngine {
 	 * the last look and nothing else needs progress.
 	 */
 	boolean hasCaller() {
-		enter();
-		boolean called = this.calls != this.callsSeen;
-		this.callsSeen = this.calls;
-		boolean caller = this.callers > 0 || called && this.asynchronous == 0 && !hasQueued();
-		leave();
-		return caller;
+		try (Locked _ = enter()) {
+			boolean called = this.calls != this.callsSeen;
+			this.callsSeen = this.calls;
+			return this.callers > 0 || called && this.asynchronous == 0 && !hasQueued();
+		}
 	}
 
 	/**

@@ -79,8 +79,7 @@ final class ProgressThread implements IdleStrategy.Condition, AutoCloseable {
 	 */
 	@Override
 	public void check(long nowNanos) {
-		this.engine.enter();
-		try {
+		try (ProgressEngine.Locked _ = this.engine.enter()) {
 			this.engine.requireWhole();
 			List<MessageOperation> inFlight = this.engine.inFlight();
 			for (int i = inFlight.size() - 1; i >= 0; i--) {
@@ -91,10 +90,10 @@ final class ProgressThread implements IdleStrategy.Condition, AutoCloseable {
 			}
 		}
 		catch (CollectiveException ex) {
-			this.engine.endAll(ex);
+			this.engine.end(ex);
 		}
-		finally {
-			this.engine.leave();
+		catch (RuntimeException | Error ex) {
+			this.engine.end(this.engine.failures().broken(ex));
 		}
 	}
 

@@ -34,7 +34,7 @@ public final class CallContext {
 	private long turn = -1;
 
 	/**
-	 * A frame whose memory lives as long as the arena.
+	 * A context whose memory lives as long as the arena.
 	 */
 	public CallContext(GroupIdentity identity, FailureLatch latch, Arena arena) {
 		this.identity = identity;

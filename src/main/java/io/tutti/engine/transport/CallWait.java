@@ -52,14 +52,14 @@ public final class CallWait implements IdleStrategy.Condition {
 	 */
 	private static final long COMPARE_AFTER_NANOS = 100_000_000;
 
-	private final CallContext frame;
+	private final CallContext context;
 
 	private final Peers peers;
 
 	private final IdleStrategy idle;
 
-	public CallWait(CallContext frame, Peers peers, IdleStrategy.Limits limits) {
-		this.frame = frame;
+	public CallWait(CallContext context, Peers peers, IdleStrategy.Limits limits) {
+		this.context = context;
 		this.peers = peers;
 		this.idle = new IdleStrategy(limits, this);
 	}
@@ -82,10 +82,10 @@ public final class CallWait implements IdleStrategy.Condition {
 	@Override
 	public void sleep(long maxNanos) {
 		if (this.idle.idleNanos(System.nanoTime()) >= COMPARE_AFTER_NANOS) {
-			this.frame.call().waited();
+			this.context.call().waited();
 		}
-		this.peers.sleep(Math.min(maxNanos, this.frame.call().deadline().remainingNanos() + 1));
-		this.frame.call().requireOpenBuffers();
+		this.peers.sleep(Math.min(maxNanos, this.context.call().deadline().remainingNanos() + 1));
+		this.context.call().requireOpenBuffers();
 	}
 
 	@Override
@@ -99,18 +99,18 @@ public final class CallWait implements IdleStrategy.Condition {
 	 * has left it, or the thread was interrupted
 	 */
 	public void requireWorthWaiting() {
-		this.frame.latch().requireWhole(this.frame.identity());
-		Call call = this.frame.call();
-		int left = this.frame.latch().departed().missingFrom(call.sequence());
+		this.context.latch().requireWhole(this.context.identity());
+		Call call = this.context.call();
+		int left = this.context.latch().departed().missingFrom(call.sequence());
 		if (left >= 0) {
-			throw this.frame.left(left);
+			throw this.context.left(left);
 		}
 		if (call.deadline().expired()) {
 			List<Integer> awaited = this.peers.awaited();
-			throw this.frame.failure(Failure.Kind.TIMEOUT, awaited, movedUntilNow(awaited), null);
+			throw this.context.failure(Failure.Kind.TIMEOUT, awaited, movedUntilNow(awaited), null);
 		}
 		if (Thread.currentThread().isInterrupted()) {
-			throw this.frame.failure(Failure.Kind.ABORTED, List.of(this.frame.identity().rank()),
+			throw this.context.failure(Failure.Kind.ABORTED, List.of(this.context.identity().rank()),
 					"the calling thread was interrupted", new InterruptedException());
 		}
 	}
@@ -131,7 +131,7 @@ public final class CallWait implements IdleStrategy.Condition {
 		String moved = awaited.stream()
 			.filter((peer) -> !this.peers.moved(peer).equals(Moved.NONE))
 			.limit(DETAILED)
-			.map((peer) -> "rank " + this.frame.identity().members().get(peer) + ": " + this.peers.moved(peer))
+			.map((peer) -> "rank " + this.context.identity().members().get(peer) + ": " + this.peers.moved(peer))
 			.collect(Collectors.joining("; "));
 		return moved.isEmpty() ? "no data came from them" : describe(moved, this.idle.idleNanos(System.nanoTime()));
 	}

@@ -29,7 +29,7 @@ public final class StreamLink implements Link {
 
 	private final int peer;
 
-	private final CallContext frame;
+	private final CallContext context;
 
 	private final Arena arena;
 
@@ -63,9 +63,9 @@ public final class StreamLink implements Link {
 	private @Nullable ByteStream stream;
 
 	/** A link that is not connected yet. */
-	public StreamLink(int peer, CallContext frame, Arena arena) {
+	public StreamLink(int peer, CallContext context, Arena arena) {
 		this.peer = peer;
-		this.frame = frame;
+		this.context = context;
 		this.arena = arena;
 		this.out = arena.allocate(Fingerprint.BYTES + SMALL_BYTES, ALIGNMENT).address();
 		this.in = arena.allocate(SMALL_BYTES, ALIGNMENT).address();
@@ -113,7 +113,7 @@ public final class StreamLink implements Link {
 	@Override
 	public long send(long address, long bytes) {
 		long taken = 0;
-		if (this.sentFor != this.frame.turn()) {
+		if (this.sentFor != this.context.turn()) {
 			taken = Math.min(bytes, SMALL_BYTES);
 			open(address, taken);
 		}
@@ -130,15 +130,15 @@ public final class StreamLink implements Link {
 
 	@Override
 	public boolean sendFingerprint() {
-		if (this.sentFor != this.frame.turn()) {
+		if (this.sentFor != this.context.turn()) {
 			open(0, 0);
 		}
 		return drain();
 	}
 
 	private void open(long address, long bytes) {
-		this.sentFor = this.frame.turn();
-		NativeMemory.copy(this.frame.fingerprint(), this.out, Fingerprint.BYTES);
+		this.sentFor = this.context.turn();
+		NativeMemory.copy(this.context.fingerprint(), this.out, Fingerprint.BYTES);
 		if (bytes > 0) {
 			NativeMemory.copy(address, this.out + Fingerprint.BYTES, bytes);
 		}
@@ -165,7 +165,7 @@ public final class StreamLink implements Link {
 				written = open.write(address, bytes);
 			}
 			catch (IOException ex) {
-				throw this.frame.lost(this.peer, "sending to it failed (" + ex.getMessage() + ")", ex);
+				throw this.context.lost(this.peer, "sending to it failed (" + ex.getMessage() + ")", ex);
 			}
 		}
 		this.blockedWriting = (written == 0);
@@ -175,7 +175,7 @@ public final class StreamLink implements Link {
 
 	@Override
 	public boolean fingerprintReceived() {
-		if (this.fingerprintReadFor == this.frame.turn()) {
+		if (this.fingerprintReadFor == this.context.turn()) {
 			return true;
 		}
 		if (this.inEnd - this.inStart < Fingerprint.BYTES) {
@@ -184,11 +184,11 @@ public final class StreamLink implements Link {
 				return false;
 			}
 		}
-		if (!Fingerprint.same(this.frame.fingerprint(), this.in + this.inStart)) {
-			throw this.frame.mismatch(this.peer, this.in + this.inStart);
+		if (!Fingerprint.same(this.context.fingerprint(), this.in + this.inStart)) {
+			throw this.context.mismatch(this.peer, this.in + this.inStart);
 		}
 		this.inStart += Fingerprint.BYTES;
-		this.fingerprintReadFor = this.frame.turn();
+		this.fingerprintReadFor = this.context.turn();
 		return true;
 	}
 
@@ -260,7 +260,7 @@ public final class StreamLink implements Link {
 				got = open.read(address, bytes);
 			}
 			catch (IOException ex) {
-				throw this.frame.lost(this.peer, "its data connection ended (" + ex.getMessage() + ")", ex);
+				throw this.context.lost(this.peer, "its data connection ended (" + ex.getMessage() + ")", ex);
 			}
 		}
 		this.blockedReading = (got == 0);

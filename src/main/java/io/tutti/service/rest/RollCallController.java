@@ -57,7 +57,8 @@ final class RollCallController {
 		}
 		long start = System.nanoTime();
 		Map<Integer, Duration> answers = this.waits.await(() -> joined.control().rollCall(timeout));
-		return RollCallView.of(this.group.assignment(), answers, Duration.ofNanos(System.nanoTime() - start));
+		return RollCallView.of(this.group.assignment(), this.group.status().problem(), answers,
+				Duration.ofNanos(System.nanoTime() - start));
 	}
 
 }

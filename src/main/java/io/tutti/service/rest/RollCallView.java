@@ -6,7 +6,9 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import io.tutti.engine.RankAssignment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The result of a roll call.
@@ -14,10 +16,14 @@ import io.tutti.engine.RankAssignment;
  * @param rank the rank that asked
  * @param worldSize ranks in the group
  * @param answered the ranks that answered
- * @param silentRanks the ranks that did not answer: lost, left or too slow
+ * @param problem what broke the group; absent while it is intact
+ * @param silentRanks the ranks that did not answer: lost, left or too slow, or not asked
+ * since rank 0, which passes on the question, is lost
  * @param elapsedMs how long the roll call took
  */
-record RollCallView(int rank, int worldSize, List<Answer> answered, List<Integer> silentRanks, long elapsedMs) {
+@JsonInclude(JsonInclude.Include.NON_NULL)
+record RollCallView(int rank, int worldSize, @Nullable String problem, List<Answer> answered, List<Integer> silentRanks,
+		long elapsedMs) {
 
 	/**
 	 * A rank that answered.
@@ -28,7 +34,8 @@ record RollCallView(int rank, int worldSize, List<Answer> answered, List<Integer
 	record Answer(int rank, long roundTripMicros) {
 	}
 
-	static RollCallView of(RankAssignment asker, Map<Integer, Duration> answers, Duration elapsed) {
+	static RollCallView of(RankAssignment asker, @Nullable String problem, Map<Integer, Duration> answers,
+			Duration elapsed) {
 		List<Answer> answered = answers.entrySet()
 			.stream()
 			.map((answer) -> new Answer(answer.getKey(), TimeUnit.NANOSECONDS.toMicros(answer.getValue().toNanos())))
@@ -37,7 +44,7 @@ record RollCallView(int rank, int worldSize, List<Answer> answered, List<Integer
 			.filter((rank) -> !answers.containsKey(rank))
 			.boxed()
 			.toList();
-		return new RollCallView(asker.rank(), asker.worldSize(), answered, silent, elapsed.toMillis());
+		return new RollCallView(asker.rank(), asker.worldSize(), problem, answered, silent, elapsed.toMillis());
 	}
 
 }

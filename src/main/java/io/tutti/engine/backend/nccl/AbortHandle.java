@@ -6,9 +6,9 @@ package io.tutti.engine.backend.nccl;
  */
 public final class AbortHandle {
 
-	private final Communicator communicator;
+	private final NcclCommunicator communicator;
 
-	AbortHandle(Communicator communicator) {
+	AbortHandle(NcclCommunicator communicator) {
 		this.communicator = communicator;
 	}
 

@@ -12,7 +12,7 @@ import io.tutti.engine.spi.Deadline;
  */
 public final class BufferRegistration implements AutoCloseable {
 
-	private final Communicator communicator;
+	private final NcclCommunicator communicator;
 
 	private final long registration;
 
@@ -20,13 +20,13 @@ public final class BufferRegistration implements AutoCloseable {
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
-	private BufferRegistration(Communicator communicator, long registration, Duration timeout) {
+	private BufferRegistration(NcclCommunicator communicator, long registration, Duration timeout) {
 		this.communicator = communicator;
 		this.registration = registration;
 		this.timeout = timeout;
 	}
 
-	static BufferRegistration of(Communicator communicator, DeviceBuffer buffer, Duration timeout) {
+	static BufferRegistration of(NcclCommunicator communicator, DeviceBuffer buffer, Duration timeout) {
 		long[] registration = new long[1];
 		communicator.issue("register", Deadline.after(timeout),
 				(nccl, handle) -> nccl.commRegister(handle, buffer.address(), buffer.bytes(), registration));
@@ -36,7 +36,7 @@ public final class BufferRegistration implements AutoCloseable {
 	/** Deregisters the buffer. Later calls have no effect. */
 	@Override
 	public void close() {
-		if (this.closed.compareAndSet(false, true) && this.communicator.state() == Communicator.State.OPEN) {
+		if (this.closed.compareAndSet(false, true) && this.communicator.state() == NcclCommunicator.State.OPEN) {
 			this.communicator.issue("deregister", Deadline.after(this.timeout),
 					(nccl, handle) -> nccl.commDeregister(handle, this.registration));
 		}

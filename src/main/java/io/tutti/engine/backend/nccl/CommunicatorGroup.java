@@ -27,13 +27,13 @@ public final class CommunicatorGroup implements AutoCloseable {
 
 	private static final DeviceReduction NONE = DeviceReduction.of(ReduceOp.SUM);
 
-	private final Communicator communicator;
+	private final NcclCommunicator communicator;
 
 	private final List<Integer> devices;
 
 	private final List<NcclCalls> calls;
 
-	private CommunicatorGroup(Communicator communicator) {
+	private CommunicatorGroup(NcclCommunicator communicator) {
 		this.communicator = communicator;
 		this.devices = communicator.places().stream().map(RankPlacement::device).toList();
 		NcclAvailability availability = communicator.library().availability();
@@ -59,7 +59,7 @@ public final class CommunicatorGroup implements AutoCloseable {
 		List<RankPlacement> places = IntStream.range(0, devices.size())
 			.mapToObj((rank) -> new RankPlacement(rank, devices.size(), devices.get(rank)))
 			.toList();
-		Communicator.HandleSlots slots = new Communicator.HandleSlots(devices.size());
+		NcclCommunicator.HandleSlots slots = new NcclCommunicator.HandleSlots(devices.size());
 		try (SelectedDevice _ = SelectedDevice.select(library.runtime(), devices.getFirst())) {
 			NcclResult result = NcclResult.of(library.nccl()
 				.commInitAll(slots.address(), devices.stream().mapToInt(Integer::intValue).toArray()));
@@ -68,7 +68,7 @@ public final class CommunicatorGroup implements AutoCloseable {
 						library.lastError());
 			}
 		}
-		return new CommunicatorGroup(new Communicator(library, slots, places));
+		return new CommunicatorGroup(new NcclCommunicator(library, slots, places));
 	}
 
 	private static void requireDistinct(List<Integer> devices) {
@@ -219,9 +219,9 @@ public final class CommunicatorGroup implements AutoCloseable {
 	 * A call for one rank, with its communicator and its device. An abort that did not
 	 * wait for an earlier rank's call has already freed this rank's communicator.
 	 */
-	private Communicator.Issue onDevice(int rank, Communicator.Issue issue) {
+	private NcclCommunicator.Issue onDevice(int rank, NcclCommunicator.Issue issue) {
 		return (nccl, _) -> {
-			if (this.communicator.state() == Communicator.State.ABORTED) {
+			if (this.communicator.state() == NcclCommunicator.State.ABORTED) {
 				return NcclResult.INVALID_USAGE.ordinal();
 			}
 			try (SelectedDevice _ = SelectedDevice.select(runtime(), this.devices.get(rank))) {
@@ -242,7 +242,7 @@ public final class CommunicatorGroup implements AutoCloseable {
 	}
 
 	private boolean isOpen() {
-		return this.communicator.state() == Communicator.State.OPEN;
+		return this.communicator.state() == NcclCommunicator.State.OPEN;
 	}
 
 	/**

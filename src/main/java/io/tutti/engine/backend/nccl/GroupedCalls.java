@@ -7,11 +7,11 @@ import java.util.List;
  * Calls between {@code ncclGroupStart} and {@code ncclGroupEnd}. The group is always
  * ended, since it is thread state; the result is the first error.
  */
-final class GroupedCalls implements Communicator.Issue {
+final class GroupedCalls implements NcclCommunicator.Issue {
 
-	private final List<Communicator.Issue> calls = new ArrayList<>();
+	private final List<NcclCommunicator.Issue> calls = new ArrayList<>();
 
-	void add(Communicator.Issue call) {
+	void add(NcclCommunicator.Issue call) {
 		this.calls.add(call);
 	}
 
@@ -22,7 +22,7 @@ final class GroupedCalls implements Communicator.Issue {
 			return started;
 		}
 		int first = NcclResult.SUCCESS.ordinal();
-		for (Communicator.Issue call : this.calls) {
+		for (NcclCommunicator.Issue call : this.calls) {
 			if (isQueued(first)) {
 				first = call.on(nccl, communicator);
 			}

@@ -1,7 +1,7 @@
 package io.tutti.engine.backend.nccl;
 
 import io.tutti.Collective;
-import io.tutti.engine.backend.nccl.Communicator.Issue;
+import io.tutti.engine.backend.nccl.NcclCommunicator.Issue;
 
 /**
  * Maps collectives to NCCL calls. If the installed library has no gather, scatter or

@@ -15,7 +15,7 @@ import io.tutti.Collective;
  * @param stream the stream on which it runs
  */
 record NcclCollective(Collective collective, long send, long receive, long count, int type, int op, int root,
-		long stream) implements Communicator.Issue {
+		long stream) implements NcclCommunicator.Issue {
 
 	@Override
 	public int on(Nccl nccl, long communicator) {

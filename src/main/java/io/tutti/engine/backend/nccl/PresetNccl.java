@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * NCCL through the JavaCPP preset. Loaded only after a successful probe. A call that may
- * write a handle later receives a {@link Communicator.HandleSlots} address, because the
- * preset's own out-parameters are freed when the call returns.
+ * write a handle later receives a {@link NcclCommunicator.HandleSlots} address, because
+ * the preset's own out-parameters are freed when the call returns.
  */
 final class PresetNccl implements Nccl {
 

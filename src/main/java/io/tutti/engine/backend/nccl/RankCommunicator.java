@@ -26,7 +26,7 @@ public final class RankCommunicator implements AutoCloseable {
 	/** Limit for an orderly close, after which the communicator is aborted. */
 	private static final Duration CLOSING = Duration.ofSeconds(10);
 
-	private final Communicator communicator;
+	private final NcclCommunicator communicator;
 
 	private final boolean ownsStream;
 
@@ -38,7 +38,7 @@ public final class RankCommunicator implements AutoCloseable {
 
 	private @Nullable DeviceBuffer barrierElement;
 
-	private RankCommunicator(Communicator communicator, @Nullable Long given, Duration timeout) {
+	private RankCommunicator(NcclCommunicator communicator, @Nullable Long given, Duration timeout) {
 		this.communicator = communicator;
 		this.timeout = timeout;
 		long stream = (given != null) ? given : ownStream(communicator.library().runtime(), device());
@@ -107,13 +107,13 @@ public final class RankCommunicator implements AutoCloseable {
 		CudaDevices.requirePresent(place.device(), library.runtime().deviceCount());
 		Deadline deadline = Deadline.after(timeout);
 		try (SelectedDevice _ = SelectedDevice.select(library.runtime(), place.device())) {
-			Communicator.HandleSlots slot = new Communicator.HandleSlots(1);
+			NcclCommunicator.HandleSlots slot = new NcclCommunicator.HandleSlots(1);
 			NcclResult result = NcclResult
 				.of(library.nccl().commInitRankConfig(slot.address(), place.worldSize(), id.asBytes(), place.rank()));
 			if (result != NcclResult.SUCCESS && result != NcclResult.IN_PROGRESS) {
 				throw NcclException.error(place, "init", result, library.lastError());
 			}
-			Communicator communicator = new Communicator(library, slot, List.of(place));
+			NcclCommunicator communicator = new NcclCommunicator(library, slot, List.of(place));
 			ready(communicator, () -> communicator.awaitReady("init", deadline));
 			return new RankCommunicator(communicator, stream, timeout);
 		}
@@ -123,7 +123,7 @@ public final class RankCommunicator implements AutoCloseable {
 	}
 
 	/** Aborts a communicator that does not become ready, since no caller owns it yet. */
-	private static void ready(Communicator communicator, Runnable steps) {
+	private static void ready(NcclCommunicator communicator, Runnable steps) {
 		try {
 			steps.run();
 		}
@@ -134,9 +134,9 @@ public final class RankCommunicator implements AutoCloseable {
 	}
 
 	/** Takes ownership of one of several communicators. */
-	static RankCommunicator adopt(Communicator all, int index, Duration timeout) {
-		return new RankCommunicator(new Communicator(all.library(), Communicator.HandleSlots.of(all.handle(index)),
-				List.of(all.places().get(index))), null, timeout);
+	static RankCommunicator adopt(NcclCommunicator all, int index, Duration timeout) {
+		return new RankCommunicator(new NcclCommunicator(all.library(),
+				NcclCommunicator.HandleSlots.of(all.handle(index)), List.of(all.places().get(index))), null, timeout);
 	}
 
 	/**
@@ -264,14 +264,14 @@ public final class RankCommunicator implements AutoCloseable {
 	}
 
 	/** The new communicator's rank and world size are known to NCCL only. */
-	private @Nullable RankCommunicator derived(String call, LongFunction<Communicator.Issue> derivation) {
+	private @Nullable RankCommunicator derived(String call, LongFunction<NcclCommunicator.Issue> derivation) {
 		Deadline deadline = Deadline.after(this.timeout);
-		Communicator.HandleSlots child = new Communicator.HandleSlots(1);
+		NcclCommunicator.HandleSlots child = new NcclCommunicator.HandleSlots(1);
 		this.communicator.derive(call, deadline, derivation.apply(child.address()), child);
 		if (child.handle(0) == 0) {
 			return null;
 		}
-		Communicator made = new Communicator(library(), child, this.communicator.places());
+		NcclCommunicator made = new NcclCommunicator(library(), child, this.communicator.places());
 		int[] rank = new int[1];
 		int[] worldSize = new int[1];
 		ready(made, () -> {
@@ -280,7 +280,7 @@ public final class RankCommunicator implements AutoCloseable {
 			made.issue(call, deadline, (nccl, communicator) -> nccl.commCount(communicator, worldSize));
 		});
 		RankPlacement place = new RankPlacement(rank[0], worldSize[0], device());
-		return new RankCommunicator(new Communicator(library(), child, List.of(place)), null, this.timeout);
+		return new RankCommunicator(new NcclCommunicator(library(), child, List.of(place)), null, this.timeout);
 	}
 
 	/**

@@ -21,7 +21,7 @@ public final class StreamOperations {
 
 	private static final DeviceReduction NONE = DeviceReduction.of(ReduceOp.SUM);
 
-	private final Communicator communicator;
+	private final NcclCommunicator communicator;
 
 	private final NcclCalls calls;
 
@@ -32,11 +32,12 @@ public final class StreamOperations {
 	/** The open group of calls, or {@code null} if each call is issued at once. */
 	private final @Nullable GroupedCalls group;
 
-	StreamOperations(Communicator communicator, long stream, Duration timeout) {
+	StreamOperations(NcclCommunicator communicator, long stream, Duration timeout) {
 		this(communicator, stream, timeout, null);
 	}
 
-	private StreamOperations(Communicator communicator, long stream, Duration timeout, @Nullable GroupedCalls group) {
+	private StreamOperations(NcclCommunicator communicator, long stream, Duration timeout,
+			@Nullable GroupedCalls group) {
 		this.communicator = communicator;
 		this.calls = new NcclCalls(communicator.library().availability(), communicator.place());
 		this.stream = stream;
@@ -174,7 +175,7 @@ public final class StreamOperations {
 				operands.receiveCount(), NcclCodes.of(operands.type()), peer, communicator, this.stream));
 	}
 
-	private void message(String call, DeviceOperands operands, int peer, Communicator.Issue issue) {
+	private void message(String call, DeviceOperands operands, int peer, NcclCommunicator.Issue issue) {
 		this.communicator.place().requireRank("peer", peer);
 		operands.requireDevice(this.communicator.place().device());
 		perform(call, issue);
@@ -200,7 +201,7 @@ public final class StreamOperations {
 		perform(collective.label(), this.calls.of(collective, operands, reduction, root, this.stream));
 	}
 
-	private void perform(String call, Communicator.Issue issue) {
+	private void perform(String call, NcclCommunicator.Issue issue) {
 		if (this.group != null) {
 			this.group.add(issue);
 			return;

@@ -31,7 +31,7 @@ public final class TcpTransport implements Transport, CallWait.Peers {
 	/** The name in properties and reports. */
 	public static final String NAME = "tcp";
 
-	private final CallContext frame;
+	private final CallContext context;
 
 	private final DataListener listener;
 
@@ -55,11 +55,11 @@ public final class TcpTransport implements Transport, CallWait.Peers {
 	public TcpTransport(GroupIdentity identity, FailureLatch latch, List<PeerAddress> roster, DataListener listener,
 			SessionKey key, TcpSettings settings, CollectiveListener events) throws IOException {
 		this.selector = Selector.open();
-		this.frame = new CallContext(identity, latch, this.arena);
+		this.context = new CallContext(identity, latch, this.arena);
 		this.listener = listener;
 		listener.open(identity.connectionName(), identity.generation());
 		this.connector = new Connector(identity, roster, listener, key, settings, events);
-		this.waiting = new CallWait(this.frame, this, IdleStrategy.Limits.collective(settings.oversubscribed()));
+		this.waiting = new CallWait(this.context, this, IdleStrategy.Limits.collective(settings.oversubscribed()));
 		this.connections = new Connection[identity.worldSize()];
 	}
 
@@ -70,7 +70,7 @@ public final class TcpTransport implements Transport, CallWait.Peers {
 
 	@Override
 	public void begin(Call call) {
-		this.frame.begin(call);
+		this.context.begin(call);
 		this.waiting.begin();
 		for (int i = 0; i < this.used.size(); i++) {
 			this.used.get(i).link.unblock();
@@ -81,7 +81,7 @@ public final class TcpTransport implements Transport, CallWait.Peers {
 	public Link link(int peer) {
 		Connection connection = this.connections[peer];
 		if (connection == null) {
-			connection = new Connection(new StreamLink(peer, this.frame, this.arena));
+			connection = new Connection(new StreamLink(peer, this.context, this.arena));
 			this.connections[peer] = connection;
 			this.used.add(connection);
 			open(connection);
@@ -100,13 +100,13 @@ public final class TcpTransport implements Transport, CallWait.Peers {
 			}
 		}
 		catch (UnknownHostException ex) {
-			throw this.frame.failure(Failure.Kind.ABORTED, List.of(this.frame.identity().rank()),
+			throw this.context.failure(Failure.Kind.ABORTED, List.of(this.context.identity().rank()),
 					String.valueOf(ex.getMessage()), ex);
 		}
 		catch (IOException ex) {
 			// An interrupt closes a connection in progress. The peer is not at fault.
 			this.waiting.requireWorthWaiting();
-			throw this.frame.lost(peer, String.valueOf(ex.getMessage()), ex);
+			throw this.context.lost(peer, String.valueOf(ex.getMessage()), ex);
 		}
 	}
 
@@ -161,7 +161,7 @@ public final class TcpTransport implements Transport, CallWait.Peers {
 
 	@Override
 	public void close() {
-		this.listener.close(this.frame.identity().connectionName(), this.frame.identity().generation());
+		this.listener.close(this.context.identity().connectionName(), this.context.identity().generation());
 		for (Connection connection : this.used) {
 			TcpStream stream = connection.stream;
 			if (stream != null) {

@@ -489,8 +489,8 @@ class RankCommunicatorTest {
 	@Test
 	void aCloseBehindAStuckNativeCallAborts() throws Exception {
 		CountDownLatch release = new CountDownLatch(1);
-		Communicator communicator = new Communicator(this.nccl.library(), Communicator.HandleSlots.of(alone().handle()),
-				List.of(new RankPlacement(0, 1, 0)));
+		NcclCommunicator communicator = new NcclCommunicator(this.nccl.library(),
+				NcclCommunicator.HandleSlots.of(alone().handle()), List.of(new RankPlacement(0, 1, 0)));
 		this.nccl.blocks("groupStart", release);
 		CompletableFuture<Void> stuck = onThread(
 				() -> communicator.issue("stuck", Deadline.after(LONG), (nccl, _) -> nccl.groupStart()));

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * only while native code runs, which is short in non-blocking mode. An abort needs only
  * {@code gate}, so it can run while a call waits.
  */
-final class Communicator {
+final class NcclCommunicator {
 
 	/** An NCCL call that returns its result code. */
 	interface Issue {
@@ -100,7 +100,7 @@ final class Communicator {
 	 * @param slots one handle per place
 	 * @param places the ranks of this process
 	 */
-	Communicator(NcclLibrary library, HandleSlots slots, List<RankPlacement> places) {
+	NcclCommunicator(NcclLibrary library, HandleSlots slots, List<RankPlacement> places) {
 		this.library = library;
 		this.slots = slots;
 		this.places = List.copyOf(places);
@@ -289,7 +289,7 @@ final class Communicator {
 		if (child != null && this.state.get() == State.FAILED) {
 			return NcclResult.IN_PROGRESS;
 		}
-		return guarded(call, deadline, Communicator::asyncError, false);
+		return guarded(call, deadline, NcclCommunicator::asyncError, false);
 	}
 
 	private static int asyncError(Nccl nccl, long communicator) {
@@ -321,7 +321,7 @@ final class Communicator {
 	 * @throws NcclException if there is one
 	 */
 	void check(String call, Deadline deadline) {
-		NcclResult result = guarded(call, deadline, Communicator::asyncError, false);
+		NcclResult result = guarded(call, deadline, NcclCommunicator::asyncError, false);
 		if (result != NcclResult.SUCCESS && result != NcclResult.IN_PROGRESS) {
 			throw failed(call, result);
 		}
@@ -388,7 +388,7 @@ final class Communicator {
 		}
 		NcclResult finished;
 		try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), place().device())) {
-			finished = poll(ending(deadline, finish), deadline, () -> ending(deadline, Communicator::asyncError));
+			finished = poll(ending(deadline, finish), deadline, () -> ending(deadline, NcclCommunicator::asyncError));
 		}
 		catch (RuntimeException ex) {
 			abort();
