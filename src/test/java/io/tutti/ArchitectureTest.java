@@ -96,8 +96,6 @@ class ArchitectureTest {
 	void packagesBelowTheCallPathDoNotImportDispatch(String name) {
 		check(noClasses().that()
 			.resideInAPackage("io.tutti.engine." + name + "..")
-			.and()
-			.resideOutsideOfPackage("io.tutti.engine.control.diagnosis..")
 			.should()
 			.dependOnClassesThat(resideInAnyPackage("io.tutti.engine.dispatch..", "io.tutti.engine.backend..")));
 	}

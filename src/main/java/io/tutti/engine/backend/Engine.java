@@ -23,7 +23,7 @@ import io.tutti.engine.control.LocalAddress;
 import io.tutti.engine.control.Membership;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousSettings;
-import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.diagnosis.RankTrace;
 import io.tutti.engine.dispatch.CallTotals;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.engine.dispatch.GroupFactory;

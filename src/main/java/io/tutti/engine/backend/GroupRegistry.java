@@ -20,7 +20,7 @@ import io.tutti.Failure;
 import io.tutti.engine.control.ControlListener;
 import io.tutti.engine.control.Departure;
 import io.tutti.engine.control.RankProgress;
-import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.diagnosis.RankTrace;
 import io.tutti.engine.dispatch.CallTotals;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.engine.failure.DepartedRanks;

@@ -2,7 +2,7 @@ package io.tutti.service.group;
 
 import io.tutti.Failure;
 import io.tutti.engine.RankAssignment;
-import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.diagnosis.RankTrace;
 import org.jspecify.annotations.Nullable;
 
 /**

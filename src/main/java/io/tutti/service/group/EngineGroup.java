@@ -11,7 +11,7 @@ import io.tutti.ProcessGroup;
 import io.tutti.engine.backend.Backend;
 import io.tutti.engine.backend.Engine;
 import io.tutti.engine.control.ControlPlane;
-import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.diagnosis.RankTrace;
 import io.tutti.engine.dispatch.CallTotals;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.ExitCode;

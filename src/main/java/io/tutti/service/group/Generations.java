@@ -13,7 +13,7 @@ import io.tutti.Collective;
 import io.tutti.ElasticEvent;
 import io.tutti.Failure;
 import io.tutti.engine.RankAssignment;
-import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.diagnosis.RankTrace;
 import io.tutti.engine.dispatch.CallTotals;
 import io.tutti.engine.dispatch.FlightRecorder;
 import org.jspecify.annotations.Nullable;

@@ -8,7 +8,7 @@ import java.util.function.Consumer;
 import io.tutti.Collective;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.control.ControlPlane;
-import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.diagnosis.RankTrace;
 import io.tutti.engine.dispatch.CallTotals;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
 

@@ -9,7 +9,7 @@ import java.util.Set;
 
 import io.tutti.Collective;
 import io.tutti.Failure;
-import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.diagnosis.RankTrace;
 import io.tutti.engine.control.PeerStatus;
 import io.tutti.service.group.BrokenGeneration;
 import io.tutti.service.group.GroupHistory;

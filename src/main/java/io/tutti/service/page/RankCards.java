@@ -9,10 +9,10 @@ import java.util.Set;
 
 import io.tutti.Failure;
 import io.tutti.engine.control.PeerStatus;
-import io.tutti.engine.control.diagnosis.Analysis;
-import io.tutti.engine.control.diagnosis.GroupFinding;
-import io.tutti.engine.control.diagnosis.GroupTrace;
-import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.diagnosis.Analysis;
+import io.tutti.engine.diagnosis.GroupFinding;
+import io.tutti.engine.diagnosis.GroupTrace;
+import io.tutti.engine.diagnosis.RankTrace;
 import io.tutti.engine.dispatch.CallRecord;
 import org.jspecify.annotations.Nullable;
 

@@ -4,9 +4,9 @@ import java.util.Collection;
 import java.util.List;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import io.tutti.engine.control.diagnosis.Analysis;
-import io.tutti.engine.control.diagnosis.GroupFinding;
-import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.diagnosis.Analysis;
+import io.tutti.engine.diagnosis.GroupFinding;
+import io.tutti.engine.diagnosis.RankTrace;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.tutti.Failure;
-import io.tutti.engine.control.diagnosis.Analysis;
-import io.tutti.engine.control.diagnosis.GroupFinding.Arrival;
+import io.tutti.engine.diagnosis.Analysis;
+import io.tutti.engine.diagnosis.GroupFinding.Arrival;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
 

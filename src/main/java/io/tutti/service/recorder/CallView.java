@@ -4,7 +4,7 @@ import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.diagnosis.RankTrace;
 import io.tutti.engine.dispatch.CallRecord;
 import io.tutti.engine.spi.CallSignature;
 import org.jspecify.annotations.Nullable;

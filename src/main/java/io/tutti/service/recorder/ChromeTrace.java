@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import io.tutti.engine.control.diagnosis.GroupTrace;
-import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.diagnosis.GroupTrace;
+import io.tutti.engine.diagnosis.RankTrace;
 import io.tutti.engine.dispatch.CallRecord;
 import org.jspecify.annotations.Nullable;
 

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 import io.tutti.Failure;
-import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.diagnosis.RankTrace;
 import io.tutti.service.config.FlightRecorderProperties;
 import io.tutti.service.config.RendezvousProperties;
 import io.tutti.service.group.BrokenGeneration;

@@ -2,8 +2,8 @@ package io.tutti.service.recorder;
 
 import java.util.List;
 
-import io.tutti.engine.control.diagnosis.GroupTrace;
-import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.diagnosis.GroupTrace;
+import io.tutti.engine.diagnosis.RankTrace;
 
 /**
  * The calls of a rank in one group.

@@ -3,8 +3,8 @@ package io.tutti.service.recorder;
 import java.util.List;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import io.tutti.engine.control.diagnosis.GroupTrace;
-import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.diagnosis.GroupTrace;
+import io.tutti.engine.diagnosis.RankTrace;
 import io.tutti.engine.dispatch.CallRecord;
 import org.jspecify.annotations.Nullable;
 

@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 import io.opentelemetry.sdk.resources.Resource;
 import io.opentelemetry.sdk.trace.SpanProcessor;
 import io.tutti.engine.backend.EngineSettings;
-import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.diagnosis.RankTrace;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
 import org.jspecify.annotations.Nullable;

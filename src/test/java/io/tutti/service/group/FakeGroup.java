@@ -21,7 +21,7 @@ import io.tutti.engine.control.CallMatch;
 import io.tutti.engine.control.ControlPlane;
 import io.tutti.engine.control.PeerStatus;
 import io.tutti.engine.control.RoundWait;
-import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.diagnosis.RankTrace;
 import io.tutti.engine.dispatch.CallTotals;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.engine.failure.FailureLatch;

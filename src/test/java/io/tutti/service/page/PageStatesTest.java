@@ -3,8 +3,8 @@ package io.tutti.service.page;
 import java.util.Arrays;
 import java.util.List;
 
-import io.tutti.engine.control.diagnosis.Analysis;
-import io.tutti.engine.control.diagnosis.GroupFinding;
+import io.tutti.engine.diagnosis.Analysis;
+import io.tutti.engine.diagnosis.GroupFinding;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

@@ -1,4 +1,4 @@
-package io.tutti.engine.control.diagnosis;
+package io.tutti.engine.diagnosis;
 
 import java.util.ArrayList;
 import java.nio.ByteBuffer;
@@ -13,7 +13,7 @@ import io.tutti.DataType;
 import io.tutti.ReduceOp;
 import io.tutti.engine.control.MalformedFrameException;
 import io.tutti.engine.control.RecordCodec;
-import io.tutti.engine.control.diagnosis.GroupFinding.Kind;
+import io.tutti.engine.diagnosis.GroupFinding.Kind;
 import io.tutti.engine.dispatch.CallRecord;
 import io.tutti.engine.spi.CallSignature;
 import org.junit.jupiter.api.Test;

@@ -1,4 +1,4 @@
-package io.tutti.engine.control.diagnosis;
+package io.tutti.engine.diagnosis;
 
 import java.util.List;
 import java.util.Locale;

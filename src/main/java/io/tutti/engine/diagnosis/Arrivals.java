@@ -1,4 +1,4 @@
-package io.tutti.engine.control.diagnosis;
+package io.tutti.engine.diagnosis;
 
 import java.util.ArrayList;
 import java.util.Collection;
@@ -9,7 +9,7 @@ import java.util.LongSummaryStatistics;
 import java.util.Map;
 import java.util.TreeMap;
 
-import io.tutti.engine.control.diagnosis.GroupFinding.Arrival;
+import io.tutti.engine.diagnosis.GroupFinding.Arrival;
 
 /**
  * How late each rank entered the calls of a group that are in all traces.

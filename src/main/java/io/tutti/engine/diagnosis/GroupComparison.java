@@ -1,4 +1,4 @@
-package io.tutti.engine.control.diagnosis;
+package io.tutti.engine.diagnosis;
 
 import java.time.Duration;
 import java.util.Collection;
@@ -11,8 +11,8 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
-import io.tutti.engine.control.diagnosis.GroupFinding.Arrival;
-import io.tutti.engine.control.diagnosis.GroupFinding.Kind;
+import io.tutti.engine.diagnosis.GroupFinding.Arrival;
+import io.tutti.engine.diagnosis.GroupFinding.Kind;
 import io.tutti.engine.dispatch.CallRecord;
 
 /**
