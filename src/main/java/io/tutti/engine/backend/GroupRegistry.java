@@ -76,8 +76,8 @@ final class GroupRegistry implements ControlListener {
 	private final Map<String, Entry> entries = new ConcurrentHashMap<>();
 
 	/**
-	 * Maximum number of entries for groups that were left and for verdicts on groups not
-	 * yet formed.
+	 * Maximum number of entries for groups that were left, and for verdicts and
+	 * departures of groups not yet formed.
 	 */
 	static final int REMEMBERED = 1024;
 
@@ -99,7 +99,7 @@ final class GroupRegistry implements ControlListener {
 	private final Set<Integer> ended = ConcurrentHashMap.newKeySet();
 
 	/** Departures from groups that this rank has not formed yet, by group. */
-	private final Map<String, Queue<Departure>> early = new ConcurrentHashMap<>();
+	private final Map<String, Queue<Departure>> early = bounded();
 
 	private final CollectiveListener listener;
 
