@@ -174,7 +174,7 @@ public record Failure(Kind kind, String group, long sequence, @Nullable Collecti
 		return switch (this.kind) {
 			case TIMEOUT -> "deadline passed after " + seconds(this.elapsed) + " of " + seconds(this.timeout)
 					+ (this.ranks.isEmpty() ? "" : ", waiting for " + names());
-			case MISMATCH -> "ranks called different collectives";
+			case MISMATCH -> (this.collective != null) ? "ranks called different collectives" : "the ranks differ";
 			case PEER_LOST -> names() + " lost";
 			case ABORTED -> "aborted" + (this.ranks.isEmpty() ? "" : " by " + names());
 		};

@@ -58,7 +58,8 @@ class ServeIT {
 			}
 			assertThat(get(port, "/no/such/path").statusCode()).isEqualTo(404);
 			assertThat(json(get(port, "/v3/api-docs")).has("paths")).isTrue();
-			assertThat(launch.output()).doesNotContain("WARN");
+			// Ranks that start slowly are reported by those that wait.
+			assertThat(launch.output()).doesNotContainPattern("WARN(?!.*the deadline is in)");
 			passABarrier(port);
 			breakABarrier(port);
 			callCollectives(port);

@@ -324,8 +324,8 @@ final class CallRunner implements AutoCloseable {
 	 */
 	private void runInTurn(MemorySegment send, MemorySegment receive, @Nullable List<MemorySegment> pack,
 			long issuedNanos, long startedNanos) {
-		requireOpen(this.call.issued().collective());
 		this.latch.requireWhole(this.identity);
+		requireOpen(this.call.issued().collective());
 		long bytes = (pack != null) ? CallStaging.bytes(pack) : Math.max(send.byteSize(), receive.byteSize());
 		this.recorder.begin(this.call, bytes, issuedNanos, startedNanos);
 		this.check.begun(this.call);
@@ -393,16 +393,16 @@ final class CallRunner implements AutoCloseable {
 	}
 
 	/**
-	 * Rejects new calls, fails running and waiting ones, and returns when no call
-	 * accesses the group's memory any more.
+	 * Fails running and waiting calls with the same cause as on the other ranks, rejects
+	 * new ones, and returns when no call accesses the group's memory any more.
 	 */
 	@Override
 	public void close() {
-		this.closed = true;
 		long ticket = this.order.draw(1);
 		if (!this.order.isTurn(ticket)) {
 			this.latch.abort("this rank closed the group during a call");
 		}
+		this.closed = true;
 		this.order.awaitTurn(ticket);
 		this.order.pass(ticket);
 		this.worker.close();

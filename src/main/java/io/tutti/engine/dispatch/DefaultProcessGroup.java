@@ -86,7 +86,7 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		this.arguments = new MessageArguments(identity, backend);
 		this.split = new GroupSplit(identity, factory);
 		this.lifetime = new GroupLifetime(
-				List.of(this::closeMessages, this.runner::close, this.buffers::close,
+				List.of(this.runner::close, this::closeMessages, this.buffers::close,
 						() -> latch.leave(recorder().lastCompleted()), backend::close),
 				timeouts.drain().plus(timeouts.abort().multipliedBy(2)));
 		latch.onFailure(this::wake);

@@ -144,10 +144,10 @@ final class StateAgreement {
 		}
 		List<Integer> still = differing(gather(group, own), source);
 		if (!still.isEmpty()) {
-			throw CollectiveException.of(group.rank(), group.worldSize(), Failure.outside(Failure.Kind.MISMATCH,
-					group.name(), still,
-					"the state of these ranks differs from that of rank " + source
-							+ " after it was synchronized: ElasticState.synchronize and digest must cover the same state"),
+			throw CollectiveException.of(group.rank(), group.worldSize(), Failure
+				.outside(Failure.Kind.MISMATCH, group.name(), still, "the state of ranks " + still
+						+ " differs from that of rank " + source
+						+ " after it was synchronized: ElasticState.synchronize and digest must cover the same state"),
 					null);
 		}
 	}

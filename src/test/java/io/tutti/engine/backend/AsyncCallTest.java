@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -245,6 +246,30 @@ class AsyncCallTest {
 			group.close();
 			assertThat(received).containsOnly(round + left);
 		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aCloseDuringCallsAndMessagesIsTheCauseOfAllOnEveryRank(Connection connection) throws Exception {
+		for (int round = 0; round < 10; round++) {
+			try (World world = connection.world(2)) {
+				ProcessGroup closing = world.group(0);
+				List<CompletableFuture<?>> calls = new ArrayList<>();
+				closing.receiveAsync(MemorySegment.ofArray(new int[1]), DataType.INT32, 1, 3);
+				for (int i = 0; i < 3; i++) {
+					calls.add(closing.allReduceAsync(MemorySegment.ofArray(new int[1]), DataType.INT32, ReduceOp.SUM)
+						.toFuture());
+				}
+				closing.close();
+				assertThat(calls).allSatisfy((call) -> assertThat(call).failsWithin(LIMIT)
+					.withThrowableThat()
+					.withCauseInstanceOf(GroupAbortedException.class)
+					.withMessageContaining("this rank closed the group during a call"));
+				assertThatThrownBy(() -> world.group(1).allReduce(new int[1], ReduceOp.SUM))
+					.isInstanceOf(GroupAbortedException.class)
+					.hasMessageContaining("this rank closed the group during a call");
+			}
+		}
 	}
 
 	/** A rank's use of a group that is formed for it. */
