@@ -62,7 +62,7 @@ final class PropertyFailureAnalyzer extends AbstractFailureAnalyzer<BindExceptio
 
 	/** The values of an enum, as a configuration file spells them, or the type's name. */
 	private static String kind(Class<?> type) {
-		return (type.isEnum()) ? Stream.of(type.getEnumConstants())
+		return type.isEnum() ? Stream.of(type.getEnumConstants())
 			.map((value) -> ((Enum<?>) value).name().toLowerCase(Locale.ROOT).replace('_', '-'))
 			.collect(Collectors.joining(", ", "one of ", "")) : "a " + type.getSimpleName();
 	}

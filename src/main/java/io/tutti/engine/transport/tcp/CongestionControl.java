@@ -26,7 +26,7 @@ final class CongestionControl {
 	/** The name that leaves the system's choice alone. */
 	static final String SYSTEM = "system";
 
-	private static final Path DEFAULT = Path.of("/proc/sys/net/ipv4/tcp_congestion_control");
+	private static final @Nullable String DEFAULT = systemDefault();
 
 	private static final int IPPROTO_TCP = 6;
 
@@ -42,7 +42,7 @@ final class CongestionControl {
 	 * @return {@code null} if the channel has it, otherwise why not
 	 */
 	static @Nullable String set(SocketChannel channel, String algorithm) {
-		if (isDefault(algorithm)) {
+		if (algorithm.equals(DEFAULT)) {
 			return null;
 		}
 		MethodHandle setSocketOption = SET_SOCKET_OPTION;
@@ -63,12 +63,12 @@ final class CongestionControl {
 		}
 	}
 
-	private static boolean isDefault(String algorithm) {
+	private static @Nullable String systemDefault() {
 		try {
-			return Files.readString(DEFAULT).strip().equals(algorithm);
+			return Files.readString(Path.of("/proc/sys/net/ipv4/tcp_congestion_control")).strip();
 		}
 		catch (IOException ex) {
-			return false;
+			return null;
 		}
 	}
 
