@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 import io.tutti.BackendUnavailableException;
 import io.tutti.CollectiveListener;
@@ -186,10 +187,11 @@ final class Groups implements GroupFactory {
 			try {
 				return ready(side, overTcp(side, latch, this.tcp.withSystemCongestionControl()), latch, NONE);
 			}
-			catch (IOException ex) {
+			catch (IOException | RuntimeException ex) {
+				String problem = Objects.requireNonNullElse(ex.getMessage(), ex.getClass().getSimpleName());
 				this.membership.control()
 					.report(Failure.outside(Failure.Kind.ABORTED, side.name(), List.of(side.worldRank()),
-							"it could not form the group: " + ex.getMessage()));
+							"it could not form the group: " + problem));
 				throw new GroupSetupException(identity, "it could not be set up", ex);
 			}
 		});
