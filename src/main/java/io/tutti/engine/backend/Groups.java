@@ -192,7 +192,8 @@ final class Groups implements GroupFactory {
 				this.membership.control()
 					.report(Failure.outside(Failure.Kind.ABORTED, side.name(), List.of(side.worldRank()),
 							"it could not form the group: " + problem));
-				throw new GroupSetupException(identity, "it could not be set up", ex);
+				throw (ex instanceof IOException failed)
+						? new GroupSetupException(identity, "it could not be set up", failed) : (RuntimeException) ex;
 			}
 		});
 	}
