@@ -282,7 +282,9 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 * parameter requires a gradient that required none when it was wrapped. If a
 	 * parameter has got another type, shape or device since it was wrapped, requires no
 	 * gradient any more on this rank but has one on another, or was replaced in the
-	 * module, this rank aborts the group
+	 * module or added to it, or if the hook fails, this rank aborts the group. After a
+	 * failure of the group or of this rank every later call fails: this rank's gradients
+	 * may be its own alone
 	 * @throws ReplicaMismatchException on every rank in the first step, if a parameter
 	 * does not have the same values on all ranks
 	 */

@@ -65,13 +65,19 @@ final class GradientBuckets implements AutoCloseable {
 	/** Whether backward passes accumulate without reductions. */
 	private boolean accumulating;
 
-	/** Whether a backward pass of this step has computed a gradient. */
+	/** Whether a backward pass of this step has computed a gradient to be reduced. */
 	private boolean computed;
+
+	/** Whether this rank has gradients that the other ranks do not have yet. */
+	private boolean pending;
 
 	/** Whether any backward pass has computed a gradient. */
 	private boolean everComputed;
 
 	private boolean everSynchronized;
+
+	/** Why the gradients of this rank may never be those of the others again. */
+	private @Nullable RuntimeException broken;
 
 	/** Whether this rank has computed a gradient twice in this step. */
 	private boolean repeated;
@@ -144,6 +150,7 @@ final class GradientBuckets implements AutoCloseable {
 							+ " or disable overlap in the settings");
 		}
 		this.computed = false;
+		this.pending = false;
 		this.stale = false;
 		this.slots.forEach(GradientSlot::drop);
 		piggybackedValues().fill((byte) 0);
@@ -169,8 +176,8 @@ final class GradientBuckets implements AutoCloseable {
 	 * Reduces the buckets that the backward pass has not started, on the calling thread,
 	 * and waits for the others. The group's deadline applies to each reduction. Every
 	 * rank makes the same reductions regardless of its backward passes, so that all ranks
-	 * start the next step in the same state. If a hook has failed, this rank cannot make
-	 * them and aborts the group.
+	 * start the next step in the same state. A rank that cannot make them aborts the
+	 * group.
 	 * @param changes finds a change of the model, which aborts the group
 	 */
 	void synchronize(ModelChanges changes) {
@@ -178,14 +185,46 @@ final class GradientBuckets implements AutoCloseable {
 			throw new IllegalStateException(
 					"synchronizeGradients() was called inside noSync(): close the scope before the last backward pass");
 		}
+		if (this.broken != null) {
+			throw new IllegalStateException(
+					"an earlier synchronizeGradients() failed, so that the gradients of this rank"
+							+ " may be its own alone: close this DistributedDataParallel and wrap the model again, in a group"
+							+ " that works",
+					this.broken);
+		}
 		long start = System.nanoTime();
 		this.everSynchronized = true;
 		completeAnnounced();
-		requireHooksSucceeded();
+		try {
+			requireHooksSucceeded();
+			reduce();
+			changes.find(this.slots, this.status).ifPresent((change) -> {
+				throw new IllegalStateException(change);
+			});
+			if (this.order.learn(this.status)) {
+				plan();
+			}
+		}
+		catch (CollectiveException ex) {
+			this.broken = ex;
+			throw ex;
+		}
+		catch (RuntimeException ex) {
+			this.broken = ex;
+			this.place.abort((ex instanceof IllegalStateException) ? ex.getMessage()
+					: "the reduction of the gradients failed: " + ex);
+			throw ex;
+		}
+		this.waitedNanos += System.nanoTime() - start;
+	}
+
+	private void reduce() {
 		this.touched = first((slot) -> !slot.isUntouched());
 		this.stale |= first(GradientSlot::isReduced) != null;
 		this.status.write(this.repeated, this.stale, this.slots);
-		reduceRemaining();
+		while (this.started < this.buckets.size()) {
+			this.allReducedBytes += this.buckets.get(this.started++).reduce(this.settings.scaling().op());
+		}
 		this.buckets.forEach(GradientBucket::finish);
 		for (int index = 0; index < this.slots.size(); index++) {
 			if (!this.status.isUsed(index)) {
@@ -195,41 +234,19 @@ final class GradientBuckets implements AutoCloseable {
 		}
 		this.started = 0;
 		this.computed = false;
-		changes.find(this.slots, this.status).ifPresent(this::abort);
-		if (this.order.learn(this.status)) {
-			plan();
-		}
-		this.waitedNanos += System.nanoTime() - start;
-	}
-
-	private void reduceRemaining() {
-		try {
-			while (this.started < this.buckets.size()) {
-				this.allReducedBytes += this.buckets.get(this.started++).reduce(this.settings.scaling().op());
-			}
-		}
-		catch (IllegalStateException ex) {
-			this.place.abort(String.valueOf(ex.getMessage()));
-			throw ex;
-		}
-	}
-
-	private void abort(String reason) {
-		this.place.abort(reason);
-		throw new IllegalStateException(reason);
+		this.pending = false;
 	}
 
 	private @Nullable GradientSlot first(Predicate<GradientSlot> condition) {
 		return this.slots.stream().filter(condition).findFirst().orElse(null);
 	}
 
-	/** Aborts the group if a hook has failed, since this rank omits reductions then. */
+	/** Fails if a hook has, since this rank omits reductions then. */
 	private void requireHooksSucceeded() {
 		HookFailure failure = this.hookFailure;
 		if (failure == null) {
 			return;
 		}
-		this.hookFailure = null;
 		if (!(failure.cause() instanceof CollectiveException)) {
 			this.place.abort("the gradient hook of " + failure.slot().parameter() + " failed: " + failure.cause());
 		}
@@ -287,10 +304,10 @@ final class GradientBuckets implements AutoCloseable {
 		return this.everComputed && !this.everSynchronized;
 	}
 
-	/** Whether a backward pass is not synchronized yet. */
+	/** Whether this rank has gradients that are not synchronized yet. */
 	boolean isPending() {
 		completeAnnounced();
-		return this.computed;
+		return this.pending;
 	}
 
 	/**
@@ -412,6 +429,7 @@ final class GradientBuckets implements AutoCloseable {
 			return;
 		}
 		this.everComputed = true;
+		this.pending = true;
 		this.stale |= last.slot().isAddedToReduced();
 		if (this.accumulating) {
 			return;

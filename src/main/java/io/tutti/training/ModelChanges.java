@@ -1,36 +1,32 @@
 package io.tutti.training;
 
-import java.util.BitSet;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.LongStream;
 
 import io.tutti.training.internal.TensorIdentity;
 import org.bytedeco.pytorch.Module;
 import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorVector;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Finds changes of a wrapped model that would make a rank train parameters that are not
- * synchronized. It looks only when a backward pass has left a parameter without gradient,
- * and at the module's list only in the first step and when a parameter has none for the
- * first time, so that a usual step costs nothing.
+ * synchronized. It counts the module's parameters in each step, and examines them if
+ * their number has changed or a backward pass has left one without gradient.
  */
 final class ModelChanges {
 
 	/** {@code null} if the model is not a module. */
 	private final @Nullable Module module;
 
-	/** Parameters that had no gradient in a step. */
-	private final BitSet unused = new BitSet();
+	/** Identities of the parameters that are synchronized. */
+	private final Set<Long> wrapped = new HashSet<>();
 
-	/** Whether a step with gradients has been examined. */
-	private boolean listed;
-
-	/** Whether a step without any has been examined. */
-	private boolean idle;
+	/** Number of the module's parameters when they were last examined. */
+	private long examined = -1;
 
 	ModelChanges(@Nullable Module module) {
 		this.module = module;
@@ -41,47 +37,55 @@ final class ModelChanges {
 	 * @return what has changed, and the action to take
 	 */
 	Optional<String> find(List<GradientSlot> slots, GradientStatus status) {
-		if (slots.stream().noneMatch(GradientSlot::hasContributed)) {
-			boolean first = !this.idle;
-			this.idle = true;
-			return first ? replaced(slots) : Optional.empty();
-		}
-		boolean lists = !this.listed;
-		this.listed = true;
+		boolean some = slots.stream().anyMatch(GradientSlot::hasContributed);
+		boolean all = true;
 		for (int index = 0; index < slots.size(); index++) {
 			GradientSlot slot = slots.get(index);
 			if (slot.hasContributed()) {
 				continue;
 			}
-			if (status.isUsed(index) && !slot.parameter().tensor().requires_grad()) {
+			all = false;
+			if (some && status.isUsed(index) && !slot.parameter().tensor().requires_grad()) {
 				return Optional.of(slot.parameter() + " requires no gradient any more on this rank, but has one on"
 						+ " another: freeze parameters on every rank or on none");
 			}
-			lists |= !this.unused.get(index);
-			this.unused.set(index);
 		}
-		return lists ? replaced(slots) : Optional.empty();
-	}
-
-	/** A parameter that the module has got since it was wrapped. */
-	private Optional<String> replaced(List<GradientSlot> slots) {
 		Module listing = this.module;
 		if (listing == null || listing.isNull()) {
 			return Optional.empty();
 		}
-		Set<Long> wrapped = new HashSet<>();
-		slots.forEach((slot) -> wrapped.add(TensorIdentity.identity(slot.parameter().tensor())));
-		for (Map.Entry<String, Tensor> entry : ModelTensors.of(listing).parameters().entrySet()) {
-			try (Tensor tensor = entry.getValue()) {
-				if (tensor.requires_grad() && tensor.numel() > 0
-						&& !wrapped.contains(TensorIdentity.identity(tensor))) {
-					return Optional.of(new Parameter(entry.getKey(), tensor)
-							+ " is another tensor than when the model was wrapped: close this DistributedDataParallel and"
-							+ " wrap the model again, after such changes");
-				}
-			}
+		if (this.wrapped.isEmpty()) {
+			slots.forEach((slot) -> this.wrapped.add(TensorIdentity.identity(slot.parameter().tensor())));
 		}
-		return Optional.empty();
+		return isChanged(listing, !all) ? change(listing) : Optional.empty();
+	}
+
+	private boolean isChanged(Module listing, boolean examine) {
+		try (TensorVector parameters = listing.parameters()) {
+			long count = parameters.size();
+			if (!examine && count == this.examined) {
+				return false;
+			}
+			this.examined = count;
+			return LongStream.range(0, count).mapToObj(parameters::get).anyMatch(this::isUnsynchronized);
+		}
+	}
+
+	private boolean isUnsynchronized(Tensor parameter) {
+		return parameter.requires_grad() && parameter.numel() > 0
+				&& !this.wrapped.contains(TensorIdentity.identity(parameter));
+	}
+
+	private Optional<String> change(Module listing) {
+		return ModelTensors.of(listing)
+			.parameters()
+			.entrySet()
+			.stream()
+			.filter((entry) -> isUnsynchronized(entry.getValue()))
+			.map((entry) -> new Parameter(entry.getKey(), entry.getValue())
+					+ " is another tensor than when the model was wrapped: close this DistributedDataParallel and"
+					+ " wrap the model again, after such changes")
+			.findFirst();
 	}
 
 }

@@ -90,7 +90,7 @@ public final class SynchronizedBatchNorm extends Module {
 		this.runningVariance = new Tensor(register_buffer("running_var", torch.ones(features)));
 		this.batches = new Tensor(
 				register_buffer("num_batches_tracked", torch.zeros(new long[0]).to(torch.ScalarType.Long)));
-		this.sumOfGradients = new SumOfGradients(group, this.collectives);
+		this.sumOfGradients = new SumOfGradients();
 	}
 
 	/**
@@ -180,27 +180,21 @@ public final class SynchronizedBatchNorm extends Module {
 		return values.view(shape).to(input.scalar_type());
 	}
 
-	/** All-reduces a gradient during the backward pass. */
-	private static final class SumOfGradients extends TensorTensorHook {
-
-		private final ProcessGroup group;
-
-		private final TensorCollectives collectives;
-
-		SumOfGradients(ProcessGroup group, TensorCollectives collectives) {
-			this.group = group;
-			this.collectives = collectives;
-		}
+	/**
+	 * All-reduces a gradient during the backward pass; the sum's own derivative is
+	 * another sum, for gradients of gradients.
+	 */
+	private final class SumOfGradients extends TensorTensorHook {
 
 		/** An exception ends the backward pass. */
 		@Override
 		public TensorBase call(TensorBase gradient) {
 			try {
-				return this.collectives.allReduce(new Tensor(gradient), ReduceOp.SUM);
+				return summed(new Tensor(gradient));
 			}
 			catch (RuntimeException ex) {
-				this.group
-					.abort("rank " + this.group.rank() + ": the backward pass of a batch normalization failed: " + ex);
+				ProcessGroup ranks = SynchronizedBatchNorm.this.group;
+				ranks.abort("rank " + ranks.rank() + ": the backward pass of a batch normalization failed: " + ex);
 				throw ex;
 			}
 		}

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.SequencedMap;
 import java.util.stream.Stream;
 
+import io.tutti.CollectiveException;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
@@ -28,6 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Mistakes in programs that use {@link DistributedDataParallel}. Each ends with a message
@@ -100,6 +102,12 @@ class DataParallelMisuseTest {
 				}, "synchronizeGradients() was called inside noSync()", "close the scope"),
 				wrapped("clipping before the synchronization", 1, (replicas, parameters, rank) -> {
 					backward(parameters, rank);
+					replicas.clipGradientNorm(1);
+				}, "clipGradientNorm() was called between a backward pass", "call synchronizeGradients() first"),
+				wrapped("clipping after noSync alone", 2, (replicas, parameters, rank) -> {
+					try (DistributedDataParallel.NoSync _ = replicas.noSync()) {
+						backward(parameters, rank);
+					}
 					replicas.clipGradientNorm(1);
 				}, "clipGradientNorm() was called between a backward pass", "call synchronizeGradients() first"),
 				wrapped("clipping to nothing", 1, (replicas, _, _) -> replicas.clipGradientNorm(0),
@@ -177,6 +185,51 @@ class DataParallelMisuseTest {
 						replicas.synchronizeGradients();
 					}
 				}, "parameter head.weight of shape 2x3 is another tensor", "wrap the model again"),
+				new Misuse("a part is added to a module after a step", 2, (group, _) -> {
+					Module model = new Module();
+					LinearImpl body = model.register_module("body", new LinearImpl(3, 3));
+					try (DistributedDataParallel replicas = new DistributedDataParallel(group, model, SETTINGS)) {
+						body.forward(torch.ones(2, 3)).sum().backward();
+						replicas.synchronizeGradients();
+						LinearImpl head = model.register_module("head", new LinearImpl(3, 2));
+						replicas.zeroGradients();
+						head.forward(body.forward(torch.ones(2, 3))).sum().backward();
+						replicas.synchronizeGradients();
+					}
+				}, "parameter head.weight of shape 2x3 is another tensor", "wrap the model again"),
+				new Misuse("an idle part of a module is replaced", 2, (group, _) -> {
+					Module model = new Module();
+					LinearImpl body = model.register_module("body", new LinearImpl(3, 3));
+					model.register_module("expert", new LinearImpl(3, 2));
+					try (DistributedDataParallel replicas = new DistributedDataParallel(group, model, SETTINGS)) {
+						body.forward(torch.ones(2, 3)).sum().backward();
+						replicas.synchronizeGradients();
+						model.unregister_module("expert");
+						LinearImpl other = model.register_module("expert", new LinearImpl(3, 2));
+						replicas.zeroGradients();
+						other.forward(body.forward(torch.ones(2, 3))).sum().backward();
+						replicas.synchronizeGradients();
+					}
+				}, "parameter expert.weight of shape 2x3 is another tensor", "wrap the model again"),
+				new Misuse("a hook that fails on one rank", 2, (group, parameters) -> {
+					try (DistributedDataParallel replicas = new DistributedDataParallel(group,
+							ModelTensors.of(parameters),
+							SETTINGS.withOverlap(Overlap.NEVER).withHook(new FailingHook(group.rank())))) {
+						backward(parameters, group.rank());
+						replicas.synchronizeGradients();
+					}
+				}, "no room for the bucket"), new Misuse("a step after a failed one", 1, (group, parameters) -> {
+					try (DistributedDataParallel replicas = new DistributedDataParallel(group,
+							ModelTensors.of(parameters), SETTINGS.withOverlap(Overlap.NEVER).withBucketBytes(1024))) {
+						backward(parameters, 0);
+						replicas.synchronizeGradients();
+						group.abort("a test");
+						assertThatExceptionOfType(CollectiveException.class).isThrownBy(replicas::synchronizeGradients);
+						replicas.zeroGradients();
+						backward(parameters, 0);
+						replicas.synchronizeGradients();
+					}
+				}, "an earlier synchronizeGradients() failed", "wrap the model again"),
 				new Misuse("a buffer that learns", 1, (group, parameters) -> {
 					SequencedMap<String, Tensor> buffers = new LinkedHashMap<>();
 					buffers.put("scale", torch.ones(4).set_requires_grad(true));
@@ -243,6 +296,28 @@ class DataParallelMisuseTest {
 						(group, parameters) -> new DistributedDataParallel(group, ModelTensors.of(parameters),
 								SETTINGS.withBucketBytes(64L << group.rank())),
 						"the replicas differ: rank 1 holds", "buckets of 128 bytes", "buckets of 64 bytes"));
+	}
+
+	/** Fails on rank 1. */
+	private record FailingHook(int rank) implements BucketHook {
+
+		@Override
+		public String name() {
+			return "failing";
+		}
+
+		@Override
+		public Tensor beforeReduction(Tensor gradients) {
+			if (this.rank == 1) {
+				throw new IllegalArgumentException("no room for the bucket");
+			}
+			return gradients;
+		}
+
+		@Override
+		public void afterReduction(Tensor reduced, Tensor gradients) {
+		}
+
 	}
 
 	private static Misuse wrapped(String name, int ranks, Steps steps, String... messages) {

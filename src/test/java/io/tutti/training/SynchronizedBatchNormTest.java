@@ -3,6 +3,7 @@ package io.tutti.training;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.DoubleStream;
 
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
@@ -10,8 +11,10 @@ import io.tutti.engine.backend.SimulatedWorld;
 import io.tutti.engine.javacpp.NativeLibraryPreparation;
 import org.bytedeco.pytorch.BatchNorm2dImpl;
 import org.bytedeco.pytorch.BatchNormOptions;
+import org.bytedeco.pytorch.BoolOptional;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorVector;
 import org.bytedeco.pytorch.global.torch;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -80,6 +83,48 @@ class SynchronizedBatchNormTest {
 				assertClose(own, values(whole.weight().grad()), 0);
 				return null;
 			});
+		}
+	}
+
+	/** As in a gradient penalty. */
+	@ParameterizedTest
+	@ValueSource(ints = { 1, 2, 9 })
+	void gradientsOfGradientsAreThoseOfTheWholeBatch(int ranks) throws Exception {
+		BatchNorm2dImpl whole = new BatchNorm2dImpl(new BatchNormOptions(FEATURES));
+		whole.to(torch.ScalarType.Double, false);
+		Tensor all = batch(0, 0, SAMPLES).requires_grad_(true);
+		penalty(loss(whole.forward(all), 0), all).backward();
+		double[] expected = values(all.grad());
+		try (SimulatedWorld world = new SimulatedWorld(ranks, Timeouts.DEFAULTS)) {
+			RankThreads.run(ranks, LIMIT, (rank) -> {
+				SynchronizedBatchNorm norm = new SynchronizedBatchNorm(world.group(rank), FEATURES);
+				norm.to(torch.ScalarType.Double, false);
+				int from = SAMPLES * rank / ranks;
+				int count = SAMPLES * (rank + 1) / ranks - from;
+				Tensor input = batch(0, from, count).requires_grad_(true);
+				penalty(loss(norm.forward(input), from), input).backward();
+				double[] own = values(norm.named_parameters().get("weight").grad());
+				world.group(rank).allReduce(own, io.tutti.ReduceOp.SUM);
+				assertRelativelyClose(own, values(whole.weight().grad()), 0);
+				assertRelativelyClose(values(input.grad()), expected, from * (expected.length / SAMPLES));
+				return null;
+			});
+		}
+	}
+
+	/** The squares of the loss's gradients. */
+	private static Tensor penalty(Tensor loss, Tensor input) {
+		try (TensorVector gradients = torch.grad(new TensorVector(loss), new TensorVector(input), new TensorVector(),
+				new BoolOptional(true), true, false)) {
+			return gradients.get(0).square().sum();
+		}
+	}
+
+	private static void assertRelativelyClose(double[] actual, double[] expected, int from) {
+		double largest = DoubleStream.of(expected).map(Math::abs).max().orElseThrow();
+		assertThat(largest).isPositive();
+		for (int index = 0; index < actual.length; index++) {
+			assertThat(actual[index]).isCloseTo(expected[from + index], within(1e-9 * largest));
 		}
 	}
 

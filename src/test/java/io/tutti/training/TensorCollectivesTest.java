@@ -169,6 +169,24 @@ class TensorCollectivesTest {
 		});
 	}
 
+	/** libtorch conjugates and negates only when values are read. */
+	@Test
+	void conjugatesAndNegativesAreSentAsTheirValues() throws Exception {
+		onRanks((collectives, rank) -> {
+			Tensor complex = torch.view_as_complex(torch.ones(2, 2).mul(new Scalar(rank)));
+			Tensor conjugate = complex.conj();
+			collectives.broadcastInPlace(conjugate, 1);
+			assertThat(torch.view_as_real(conjugate.resolve_conj())
+				.equal(torch.tensor(1, -1, 1, -1).to(torch.ScalarType.Float).view(2, 2))).isTrue();
+			Tensor negative = torch.imag(torch.view_as_complex(torch.ones(2, 2)).conj());
+			assertThat(negative.is_neg()).isTrue();
+			Tensor expected = torch.full(new long[] { 2 }, new Scalar(-3.0));
+			assertThat(collectives.allReduce(negative, ReduceOp.SUM).equal(expected)).isTrue();
+			collectives.allReduceInPlace(negative, ReduceOp.SUM);
+			assertThat(negative.equal(expected)).isTrue();
+		});
+	}
+
 	@Test
 	void unusableTensorsAreRefusedBeforeAnythingIsSent() throws Exception {
 		onRanks((collectives, rank) -> {

@@ -244,7 +244,10 @@ final class Replica implements AutoCloseable {
 	 * the undivided loss sum.
 	 */
 	private double backward(Batch batch, int globalBatch) {
-		Tensor loss = this.task.losses(batch).sum();
+		Tensor losses = this.task.losses(batch);
+		Tensor loss = ((losses.scalar_type().intern() == torch.ScalarType.Double) ? losses
+				: losses.to(torch.ScalarType.Float))
+			.sum();
 		this.task.backward(loss.div(new Scalar((double) globalBatch)));
 		return loss.item_double();
 	}
