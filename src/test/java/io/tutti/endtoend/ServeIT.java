@@ -112,30 +112,40 @@ class ServeIT {
 		});
 	}
 
+	/** More calls wait than the machine has processors. */
 	@Test
-	void sigtermAnswersABarrierUnderWayAndEndsWithZero() throws Exception {
+	void callsUnderWayDelayNoOtherAndAreAnsweredAtSigterm() throws Exception {
 		int port = freePorts();
 		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "2", "--http-port", "" + port,
 				"serve")) {
 			awaitReady(port, 2);
-			CompletableFuture<HttpResponse<String>> waiting = barrier(port + 1,
-					"{\"label\":\"never\",\"timeoutMs\":60000}");
-			awaitPost(port + 1);
+			List<CompletableFuture<HttpResponse<String>>> waiting = new ArrayList<>();
+			for (int call = 0; call <= 4 * Runtime.getRuntime().availableProcessors(); call++) {
+				waiting.add(barrier(port + 1, "{\"label\":\"never" + call + "\",\"timeoutMs\":60000}"));
+				awaitPosts(port + 1, waiting.size());
+			}
 			TuttiProcess.signal(launch.handle(), "TERM");
-			assertThat(waiting.join().statusCode()).isEqualTo(503);
-			assertThat(json(waiting.join()).get("rank").asInt()).isEqualTo(1);
+			for (CompletableFuture<HttpResponse<String>> call : waiting) {
+				assertThat(call.join().statusCode()).isEqualTo(503);
+				assertThat(json(call.join()).get("rank").asInt()).isEqualTo(1);
+			}
 			assertThat(launch.exitCode(Duration.ofSeconds(30))).as(launch.output()).isZero();
 		}
 	}
 
 	/** Waits until a rank handles a request that changes state. */
 	private void awaitPost(int port) {
+		awaitPosts(port, 1);
+	}
+
+	/** Waits until a rank handles so many requests that change state. */
+	private void awaitPosts(int port, int count) {
 		Awaitility.await()
 			.atMost(LIMIT)
 			.until(() -> get(port, "/actuator/prometheus").body()
 				.lines()
 				.anyMatch((line) -> line.startsWith("http_server_requests_active_seconds_count")
-						&& line.contains("method=\"POST\"") && !line.endsWith(" 0")));
+						&& line.contains("method=\"POST\"") && line.endsWith(" " + count)));
 	}
 
 	private void callCollectives(int port) {

@@ -337,6 +337,17 @@ class TrainingTaskTest {
 		}, ExitCode.BAD_CONFIGURATION, "scores", "got shape 2x1");
 	}
 
+	/** Their sum is larger than any number of 16 bits. */
+	@Test
+	void lossesOf16BitsAreAddedUpWithMore() throws Exception {
+		assertThat(train(1, (_) -> new Line() {
+			@Override
+			public Tensor losses(Batch batch) {
+				return super.losses(batch).add(new Scalar(30_000.0)).to(torch.ScalarType.Half);
+			}
+		}, options(1, null)).getFirst().testScore()).isGreaterThan(29_000);
+	}
+
 	@Test
 	void aLossThatIsNotFiniteEndsTheJob() throws Exception {
 		assertFails(new Line() {
