@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.regex.Pattern;
 
 import io.tutti.BackendUnavailableException;
@@ -297,6 +298,27 @@ class NcclEngineTest {
 		assertThat(results.get(0)).containsExactly(2, 4);
 		assertThat(results.get(1)).containsExactly(-1);
 		assertThat(results.get(2)).containsExactly(2, 4);
+	}
+
+	@Test
+	void anAbortThatTakesLongDoesNotSilenceTheControlPlane() throws Exception {
+		CountDownLatch release = new CountDownLatch(1);
+		this.gpus.block("commAbort", release);
+		onRanks(2, (group) -> {
+			try (ProcessGroup first = group.split(0, group.rank());
+					ProcessGroup second = group.split(0, group.rank())) {
+				if (group.rank() == 1) {
+					first.abort("the first");
+					second.abort("the second");
+				}
+				Awaitility.await().atMost(LIMIT.dividedBy(2)).until(() -> second.state() == GroupState.BROKEN);
+			}
+			finally {
+				release.countDown();
+			}
+			return null;
+		});
+		assertThat(this.gpus.calls("commAbort")).isEqualTo(4);
 	}
 
 	@Test

@@ -477,7 +477,8 @@ public final class Communicator implements AutoCloseable {
 
 	/**
 	 * {@code MPI_Sendrecv}: a concurrent send and receive, each with its own peer, tag,
-	 * type and count.
+	 * type and count. If one fails, the other is cancelled or, once it has matched, ends
+	 * before the failure is thrown.
 	 * @param send the message to send, {@code sendCount} elements
 	 * @param sendCount number of elements to send
 	 * @param sendType element type of the message to send
@@ -505,12 +506,26 @@ public final class Communicator implements AutoCloseable {
 		}
 		List<Request> started = this.group.startAll(transfers).stream().map(Request::new).toList();
 		try {
-			List<Status> done = Request.waitAll(started);
+			List<Status> done = started.stream().map(Request::waitFor).toList();
 			return (source != Mpi.PROC_NULL) ? done.getFirst() : Status.EMPTY;
 		}
-		catch (RuntimeException ex) {
-			started.forEach(Request::cancel);
+		catch (RuntimeException | Error ex) {
+			started.forEach((request) -> end(request, ex));
 			throw ex;
+		}
+	}
+
+	/** Cancels a request, or waits for it: it may still access its buffer. */
+	private static void end(Request request, Throwable failure) {
+		try {
+			if (!request.cancel()) {
+				request.waitFor();
+			}
+		}
+		catch (RuntimeException | Error ex) {
+			if (ex != failure) {
+				failure.addSuppressed(ex);
+			}
 		}
 	}
 

@@ -2,6 +2,7 @@ package io.tutti.engine.backend.mpi;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 
 import io.tutti.CollectiveException;
@@ -64,9 +65,12 @@ public final class Request {
 	 * {@code MPI_Waitall}.
 	 * @param requests the calls to wait for
 	 * @return the statuses, in the same order
-	 * @throws CollectiveException as {@link #waitFor()}, for the first failed request
+	 * @throws CollectiveException as {@link #waitFor()}, for the first failed request,
+	 * after all have ended
+	 * @throws MessageMismatchException as {@link #waitFor()}
 	 */
 	public static List<Status> waitAll(List<Request> requests) {
+		Work.awaitAll(requests.stream().map((request) -> request.work).filter(Objects::nonNull).toList());
 		return requests.stream().map(Request::waitFor).toList();
 	}
 

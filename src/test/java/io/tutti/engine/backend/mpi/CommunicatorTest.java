@@ -2,6 +2,7 @@ package io.tutti.engine.backend.mpi;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
@@ -12,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import io.tutti.CollectiveTimeoutException;
 import io.tutti.DataType;
 import io.tutti.GroupAbortedException;
+import io.tutti.MessageMismatchException;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.SimulatedWorld;
 import org.junit.jupiter.api.Test;
@@ -24,6 +26,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 @Timeout(120)
 class CommunicatorTest {
+
+	/** A message that takes long enough to be changed on its way. */
+	private static final int LARGE = 64 << 20;
 
 	@ParameterizedTest
 	@ValueSource(ints = { 1, 2, 3 })
@@ -43,6 +48,49 @@ class CommunicatorTest {
 			return 0L;
 		});
 		assertThat(waited).hasSize(2);
+	}
+
+	@Test
+	void aFailedSendRecvNoLongerReadsItsSendBuffer() throws Exception {
+		onEveryRank(2, Timeouts.DEFAULTS, (world) -> {
+			if (world.rank() == 1) {
+				byte[] received = new byte[LARGE];
+				Request large = world.iRecv(received, LARGE, DataType.INT8, 0, 1);
+				world.send(new int[] { 1, 2 }, 2, DataType.INT32, 0, 2);
+				large.waitFor();
+				assertThat(Arrays.mismatch(received, large(0x11))).isEqualTo(-1);
+				return 0;
+			}
+			byte[] message = large(0x11);
+			world.group().probe(1, 2);
+			assertThatExceptionOfType(MessageMismatchException.class).isThrownBy(
+					() -> world.sendRecv(message, LARGE, DataType.INT8, 1, 1, new int[1], 1, DataType.INT32, 1, 2));
+			Arrays.fill(message, (byte) 0x22);
+			return 0;
+		});
+	}
+
+	@Test
+	void waitAllThrowsOnceAllRequestsAreDone() throws Exception {
+		onEveryRank(2, Timeouts.DEFAULTS, (world) -> {
+			if (world.rank() == 1) {
+				world.send(new int[] { 1, 2 }, 2, DataType.INT32, 0, 1);
+				world.send(large(0x11), LARGE, DataType.INT8, 0, 2);
+				return 0;
+			}
+			Request tooLarge = world.iRecv(new int[1], 1, DataType.INT32, 1, 1);
+			Request large = world.iRecv(new byte[LARGE], LARGE, DataType.INT8, 1, 2);
+			assertThatExceptionOfType(MessageMismatchException.class)
+				.isThrownBy(() -> Request.waitAll(tooLarge, large));
+			assertThat(large.test()).isPresent();
+			return 0;
+		});
+	}
+
+	private static byte[] large(int value) {
+		byte[] bytes = new byte[LARGE];
+		Arrays.fill(bytes, (byte) value);
+		return bytes;
 	}
 
 	@Test

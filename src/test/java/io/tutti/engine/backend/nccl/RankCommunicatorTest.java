@@ -545,6 +545,19 @@ class RankCommunicatorTest {
 	}
 
 	@Test
+	void theDefaultStreamIsThatOfTheCommunicatorsDevice() {
+		try (RankCommunicator communicator = RankCommunicator.create(this.nccl.library(), this.id,
+				new RankPlacement(0, 1, 1), DeviceRuntime.DEFAULT_STREAM, LONG);
+				DeviceBuffer send = buffer(communicator, 3);
+				DeviceBuffer receive = buffer(communicator, -1)) {
+			communicator.operations().allReduce(DeviceOperands.of(send, receive), SUM);
+			communicator.synchronize();
+			assertThat(HostDevices.read(receive.address(), 1)).containsExactly(3);
+			assertThat(this.devices.currentDevice()).isZero();
+		}
+	}
+
+	@Test
 	void theDefaultStreamIsUsedIfNoneCanBeCreated() {
 		this.devices.refuseStreams();
 		try (RankCommunicator communicator = alone()) {

@@ -1,5 +1,7 @@
 package io.tutti.engine.backend.nccl;
 
+import java.util.concurrent.CountDownLatch;
+
 import io.tutti.BackendUnavailableException;
 
 /**
@@ -43,6 +45,11 @@ public final class ScriptedGpus {
 	/** Makes mismatched calls complete from now on. */
 	public void forgive() {
 		this.nccl.forgiving = true;
+	}
+
+	/** Makes every NCCL call with a name block until the latch is released. */
+	public void block(String name, CountDownLatch latch) {
+		this.nccl.blocks(name, latch);
 	}
 
 	/** Number of NCCL calls with a name, such as {@code commAbort}. */
