@@ -164,7 +164,7 @@ final class NcclCommunicator {
 
 	private void issue(String call, Deadline deadline, Issue issue, @Nullable HandleSlots child) {
 		takeTurn(call, deadline);
-		try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), place().device())) {
+		try (SelectedDevice _ = selectDevice()) {
 			settle(call, guarded(call, deadline, issue, child != null), deadline, child);
 		}
 		catch (DeviceException ex) {
@@ -172,6 +172,16 @@ final class NcclCommunicator {
 		}
 		finally {
 			this.turn.unlock();
+		}
+	}
+
+	/** Selects the device of this process's first rank for the current thread. */
+	SelectedDevice selectDevice() {
+		try {
+			return SelectedDevice.select(this.library.runtime(), place().device());
+		}
+		catch (DeviceException ex) {
+			throw onRank(ex);
 		}
 	}
 
@@ -299,8 +309,8 @@ final class NcclCommunicator {
 	}
 
 	/**
-	 * Whether all work queued on a stream is complete. The stream may be destroyed when
-	 * the communicator ends and is not queried afterwards.
+	 * Whether all work queued on a stream of the selected device is complete. The stream
+	 * may be destroyed when the communicator ends and is not queried afterwards.
 	 */
 	boolean isIdle(String call, Deadline deadline, long stream) {
 		takeGate(call, deadline);
@@ -387,7 +397,7 @@ final class NcclCommunicator {
 			return;
 		}
 		NcclResult finished;
-		try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), place().device())) {
+		try (SelectedDevice _ = selectDevice()) {
 			finished = poll(ending(deadline, finish), deadline, () -> ending(deadline, NcclCommunicator::asyncError));
 		}
 		catch (RuntimeException ex) {

@@ -6,6 +6,7 @@ import java.util.function.Consumer;
 
 import io.tutti.Collective;
 import io.tutti.ReduceOp;
+import io.tutti.engine.device.SelectedDevice;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.transport.IdleStrategy;
 import org.jspecify.annotations.Nullable;
@@ -218,12 +219,16 @@ public final class StreamOperations {
 		await("synchronize", Deadline.after(this.timeout));
 	}
 
+	/** The default stream is that of the device that the thread has selected. */
 	void await(String call, Deadline deadline) {
-		boolean done = IdleStrategy.await(() -> {
-			this.communicator.stillWaiting();
-			this.communicator.check(call, deadline);
-			return this.communicator.isIdle(call, deadline, this.stream);
-		}, deadline);
+		boolean done;
+		try (SelectedDevice _ = this.communicator.selectDevice()) {
+			done = IdleStrategy.await(() -> {
+				this.communicator.stillWaiting();
+				this.communicator.check(call, deadline);
+				return this.communicator.isIdle(call, deadline, this.stream);
+			}, deadline);
+		}
 		if (!done) {
 			throw this.communicator.tooLate(call, deadline);
 		}
