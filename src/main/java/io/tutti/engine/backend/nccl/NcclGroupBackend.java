@@ -55,6 +55,9 @@ public final class NcclGroupBackend implements GroupBackend {
 	/** Sequence number of the device call in progress. */
 	private volatile long sequence = -1;
 
+	/** Aborts the communicator; {@code null} before the group breaks. */
+	private volatile @Nullable Thread aborting;
+
 	NcclGroupBackend(GroupIdentity identity, GroupBackend host, FailureLatch latch, FailureReporter reporter,
 			DeviceRuntime runtime, RankCommunicator communicator) {
 		this.identity = identity;
@@ -213,12 +216,19 @@ public final class NcclGroupBackend implements GroupBackend {
 		this.host.free(buffer);
 	}
 
-	/** Aborts the communicator of a broken group, so that no device work is awaited. */
+	/**
+	 * Aborts the communicator of a broken group, so that no device work is awaited. Uses
+	 * a separate thread: an abort may take longer than the heartbeat timeout, and the
+	 * caller may be the thread that sends the heartbeats.
+	 */
 	@Override
 	public void wake() {
 		this.host.wake();
-		if (this.latch.failure() != null) {
-			this.communicator.abortHandle().abort();
+		if (this.latch.failure() != null && !this.communicator.abortHandle().isAborted()) {
+			this.aborting = Thread.ofPlatform()
+				.name("tutti-r" + this.identity.worldRank() + "-nccl-abort")
+				.daemon()
+				.start(this.communicator.abortHandle()::abort);
 		}
 	}
 
@@ -228,9 +238,23 @@ public final class NcclGroupBackend implements GroupBackend {
 		this.posts.close();
 		if (this.latch.failure() != null) {
 			this.communicator.abortHandle().abort();
+			awaitAbort();
 		}
 		this.communicator.close();
 		this.host.close();
+	}
+
+	/** The communicator's stream is destroyed afterwards. */
+	private void awaitAbort() {
+		Thread started = this.aborting;
+		try {
+			if (started != null) {
+				started.join(TimedLock.COURTESY);
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
 	}
 
 }
