@@ -287,6 +287,15 @@ public final class LibMpiMessages implements PointToPoint {
 		return deadline.expired() ? failed(Failure.Kind.TIMEOUT, peers, operation + overdue, deadline) : null;
 	}
 
+	/** The failure of a group whose library can no longer control a message. */
+	CollectiveException brokenBy(RuntimeException cause, MpiMessage message) {
+		Deadline deadline = message.deadline();
+		return this.identity.exception(
+				new Failure(Failure.Kind.ABORTED, this.identity.name(), -1, null, List.of(this.identity.worldRank()),
+						message + ": " + cause.getMessage(), deadline.elapsed(), deadline.timeout()),
+				cause);
+	}
+
 	/** The ranks that may complete a message: the peer, or all others for any rank. */
 	private List<Integer> sendersTo(int peer) {
 		return (peer >= 0) ? List.of(peer)

@@ -43,7 +43,7 @@ public final class MpiLibrary {
 
 	private final String version;
 
-	private MpiLibrary(SymbolLookup symbols, MpiAbi abi, String version) {
+	MpiLibrary(SymbolLookup symbols, MpiAbi abi, String version) {
 		this.symbols = symbols;
 		this.abi = abi;
 		this.version = version;

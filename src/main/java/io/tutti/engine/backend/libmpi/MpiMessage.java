@@ -45,6 +45,9 @@ final class MpiMessage extends MpiOperation {
 	/** Whether its deadline ends the message alone if nothing has matched it. */
 	private final boolean endsAlone;
 
+	/** Whether a thread already agrees with rank 0 on the failure of the future. */
+	private volatile boolean failing;
+
 	/** Why the message is to be withdrawn; only the library's thread accesses it. */
 	private @Nullable RuntimeException withdrawal;
 
@@ -158,6 +161,11 @@ final class MpiMessage extends MpiOperation {
 		}
 	}
 
+	@Override
+	void inspectionFailed(RuntimeException failure) {
+		fail(this.messages.brokenBy(failure, this));
+	}
+
 	/**
 	 * Asks the library to end a receive that nothing has matched. Called by the library's
 	 * thread.
@@ -196,7 +204,8 @@ final class MpiMessage extends MpiOperation {
 
 	/** Fails the future; the library may still be working on the message. */
 	void fail(RuntimeException failure) {
-		if (!this.future.isDone()) {
+		if (!this.failing && !this.future.isDone()) {
+			this.failing = true;
 			Thread.startVirtualThread(() -> this.future.completeExceptionally(
 					(failure instanceof CollectiveException seen) ? this.messages.settled(seen) : failure));
 		}

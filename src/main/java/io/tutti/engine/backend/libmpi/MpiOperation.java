@@ -45,6 +45,10 @@ abstract class MpiOperation {
 	void inspect(MpiCalls calls) {
 	}
 
+	/** Called if {@link #inspect} throws; the request is still in progress. */
+	void inspectionFailed(RuntimeException failure) {
+	}
+
 	/** Called on the library's thread after the operation is done. */
 	void finished() {
 	}

@@ -117,7 +117,12 @@ final class MpiThread implements IdleStrategy.Condition {
 	@Override
 	public void check(long nowNanos) {
 		for (MpiOperation operation : this.active) {
-			operation.inspect(this.calls);
+			try {
+				operation.inspect(this.calls);
+			}
+			catch (RuntimeException ex) {
+				operation.inspectionFailed(ex);
+			}
 		}
 	}
 

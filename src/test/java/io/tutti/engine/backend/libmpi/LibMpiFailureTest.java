@@ -1,0 +1,81 @@
+package io.tutti.engine.backend.libmpi;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import io.tutti.CollectiveException;
+import io.tutti.DataType;
+import io.tutti.Failure;
+import io.tutti.Message;
+import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.spi.GroupIdentity;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Calls on a library that fails or completes nothing.
+ */
+@Timeout(60)
+class LibMpiFailureTest {
+
+	/** Longer than the test, so that no failure ends this process. */
+	private static final Duration GRACE_PERIOD = Duration.ofDays(1);
+
+	private static final Duration SHORT = Duration.ofMillis(100);
+
+	private static final Duration LIMIT = Duration.ofSeconds(30);
+
+	private final List<Failure> reported = new CopyOnWriteArrayList<>();
+
+	private final GroupIdentity identity = GroupIdentity.world(0, 2, 0);
+
+	private final FailureLatch latch = new FailureLatch();
+
+	private final ScriptedMpi library = new ScriptedMpi();
+
+	private final MpiCommunicator communicator = this.library.world(2);
+
+	private final LibMpiMessages messages = new LibMpiMessages(this.identity, this.communicator, this.latch,
+			GRACE_PERIOD);
+
+	@AfterEach
+	void endTheLibrarysThread() {
+		this.communicator.world().close(Deadline.after(LIMIT));
+	}
+
+	@Test
+	void aReceiveThatTheLibraryCannotWithdrawBreaksTheGroup() {
+		this.latch.reportTo(this.identity, this.reported::add, Duration.ofMillis(1));
+		this.library.answers("MPI_Cancel", 1);
+		assertThat(this.messages.receiveAsync(memory(), DataType.FLOAT32, 1, 7, SHORT)).failsWithin(LIMIT)
+			.withThrowableThat()
+			.havingCause()
+			.isInstanceOf(CollectiveException.class)
+			.withMessageContaining("receive from rank 1 with tag 7")
+			.withMessageContaining("MPI_Cancel failed with code 1")
+			.havingCause()
+			.isInstanceOf(MpiLibraryException.class);
+		assertThat(this.latch.failure()).isNotNull();
+	}
+
+	@Test
+	void aFailureIsReportedOnceThoughItsVerdictIsLate() {
+		this.latch.reportTo(this.identity, this.reported::add, Duration.ofMillis(500));
+		CompletableFuture<Message> send = this.messages.sendAsync(memory(), DataType.FLOAT32, 1, 7, SHORT);
+		assertThat(send).failsWithin(LIMIT);
+		assertThat(this.reported).hasSize(1);
+	}
+
+	private static MemorySegment memory() {
+		return Arena.ofAuto().allocate(4, 4);
+	}
+
+}
