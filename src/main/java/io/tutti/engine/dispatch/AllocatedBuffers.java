@@ -174,12 +174,16 @@ final class AllocatedBuffers implements AutoCloseable {
 	}
 
 	/**
-	 * Frees what is left; no call of this group runs any more.
+	 * Frees what is left; no call of this group runs any more. Frees nothing if a failed
+	 * one may still use its memory.
 	 * @throws IllegalStateException if code outside of this group uses a buffer, which
 	 * then stays allocated; the others are freed
 	 */
 	@Override
 	public synchronized void close() {
+		if (this.backend.mayStillUseMemory()) {
+			return;
+		}
 		for (Allocation allocation : this.allocations) {
 			if (allocation != null) {
 				this.inUse.add(allocation.arena());

@@ -394,7 +394,7 @@ final class CallRunner implements AutoCloseable {
 
 	/**
 	 * Fails running and waiting calls with the same cause as on the other ranks, rejects
-	 * new ones, and returns when no call accesses the group's memory any more.
+	 * new ones, and returns when no call runs any more.
 	 */
 	@Override
 	public void close() {
@@ -406,7 +406,9 @@ final class CallRunner implements AutoCloseable {
 		this.order.awaitTurn(ticket);
 		this.order.pass(ticket);
 		this.worker.close();
-		this.staging.close();
+		if (!this.backend.mayStillUseMemory()) {
+			this.staging.close();
+		}
 	}
 
 }

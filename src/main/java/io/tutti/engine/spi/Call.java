@@ -2,6 +2,8 @@ package io.tutti.engine.spi;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
 
 import io.tutti.Collective;
 import io.tutti.CollectiveException;
@@ -176,6 +178,13 @@ public final class Call {
 	public void memory(MemorySegment.@Nullable Scope send, MemorySegment.@Nullable Scope receive) {
 		this.sendMemory = send;
 		this.receiveMemory = receive;
+	}
+
+	/**
+	 * The memory of the caller's buffers, which stays allocated while it is reachable.
+	 */
+	public List<MemorySegment.Scope> memoryScopes() {
+		return Stream.of(this.sendMemory, this.receiveMemory).filter(Objects::nonNull).toList();
 	}
 
 	/**

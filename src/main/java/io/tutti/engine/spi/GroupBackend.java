@@ -100,6 +100,14 @@ public interface GroupBackend extends AutoCloseable {
 	}
 
 	/**
+	 * Whether a call or message that has failed may still read and write its memory. The
+	 * group then frees none of its memory.
+	 */
+	default boolean mayStillUseMemory() {
+		return false;
+	}
+
+	/**
 	 * Wakes a call that waits on another thread, so that it detects that the group is
 	 * broken. May be called from any thread, any number of times.
 	 */

@@ -93,6 +93,7 @@ public final class LibMpiGroupBackend implements GroupBackend, IdleStrategy.Cond
 			}
 		}
 		catch (CollectiveException ex) {
+			this.operation.keepMemory();
 			this.communicator.world().abortAfter(ex.failure(), this.gracePeriod);
 			throw ex;
 		}
@@ -143,12 +144,16 @@ public final class LibMpiGroupBackend implements GroupBackend, IdleStrategy.Cond
 		this.operation.wake();
 	}
 
-	/**
-	 * After a failure the communicator may have requests in progress and is not freed.
-	 */
+	/** After a failure requests may be in progress until the process ends. */
+	@Override
+	public boolean mayStillUseMemory() {
+		return this.latch.failure() != null;
+	}
+
+	/** A communicator that may have requests in progress is not freed. */
 	@Override
 	public void close() {
-		if (this.latch.failure() == null) {
+		if (!mayStillUseMemory()) {
 			this.communicator.world().free(this.communicator);
 		}
 	}

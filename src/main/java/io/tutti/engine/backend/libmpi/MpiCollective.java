@@ -3,6 +3,7 @@ package io.tutti.engine.backend.libmpi;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.List;
 
 import io.tutti.Collective;
 import io.tutti.ReduceOp;
@@ -40,6 +41,9 @@ final class MpiCollective extends MpiOperation {
 	private MemorySegment part = MemorySegment.NULL;
 
 	private int count;
+
+	/** The buffers of a failed call, which the library may still read and write. */
+	private List<MemorySegment.Scope> kept = List.of();
 
 	MpiCollective(MpiCommunicator communicator, GroupIdentity identity) {
 		this.communicator = communicator;
@@ -140,6 +144,11 @@ final class MpiCollective extends MpiOperation {
 		if (call.collective() == Collective.REDUCE_SCATTER && this.receiveAddress != call.receiveAddress()) {
 			NativeMemory.copy(this.receiveAddress, call.receiveAddress(), call.receiveBytes());
 		}
+	}
+
+	/** Keeps the memory of automatic arenas while the library holds this operation. */
+	void keepMemory() {
+		this.kept = this.call.memoryScopes();
 	}
 
 	private void fill(int table, long[] counts) {

@@ -2,16 +2,20 @@ package io.tutti.engine.backend.libmpi;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 
+import io.tutti.Collective;
 import io.tutti.CollectiveException;
 import io.tutti.DataType;
 import io.tutti.Failure;
 import io.tutti.Message;
 import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 import org.junit.jupiter.api.AfterEach;
@@ -19,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Calls on a library that fails or completes nothing.
@@ -72,6 +77,31 @@ class LibMpiFailureTest {
 		CompletableFuture<Message> send = this.messages.sendAsync(memory(), DataType.FLOAT32, 1, 7, SHORT);
 		assertThat(send).failsWithin(LIMIT);
 		assertThat(this.reported).hasSize(1);
+	}
+
+	@Test
+	void theMemoryOfAFailedCollectiveStaysAllocated() {
+		this.latch.reportTo(this.identity, this.reported::add, Duration.ofMillis(1));
+		LibMpiGroupBackend backend = new LibMpiGroupBackend("mpi", this.identity, this.communicator, this.latch,
+				GRACE_PERIOD);
+		WeakReference<MemorySegment.Scope> memory = runUntilDeadline(backend);
+		for (int i = 0; i < 5; i++) {
+			System.gc();
+		}
+		assertThat(memory.get()).isNotNull();
+		Reference.reachabilityFence(backend);
+	}
+
+	private static WeakReference<MemorySegment.Scope> runUntilDeadline(LibMpiGroupBackend backend) {
+		MemorySegment buffer = memory();
+		Call call = new Call(2, null);
+		call.deadline().restart(System.nanoTime(), SHORT.toNanos());
+		call.describe(0, Collective.BROADCAST, 1, DataType.FLOAT32, null, 0);
+		call.place(buffer.address(), buffer.byteSize(), buffer.address(), buffer.byteSize());
+		call.memory(buffer.scope(), buffer.scope());
+		assertThatExceptionOfType(CollectiveException.class).isThrownBy(() -> backend.run(call));
+		call.memory(null, null);
+		return new WeakReference<>(buffer.scope());
 	}
 
 	private static MemorySegment memory() {
