@@ -128,9 +128,11 @@ final class MessageArguments {
 		}
 	}
 
-	private static void requireTag(int tag) {
-		if (tag < 0) {
-			throw new IllegalArgumentException("tag must be in 0.." + Integer.MAX_VALUE + ", got " + tag);
+	private void requireTag(int tag) {
+		int largest = this.backend.largestTag();
+		if (tag < 0 || tag > largest) {
+			throw new IllegalArgumentException(
+					"tag must be in 0.." + largest + " on the backend " + this.backend.name() + ", got " + tag);
 		}
 	}
 
@@ -141,6 +143,11 @@ final class MessageArguments {
 		if (buffer.byteSize() % type.bytes() != 0) {
 			throw new IllegalArgumentException(name + " of " + buffer.byteSize() + " bytes is not whole elements of "
 					+ type + " (" + type.bytes() + " bytes each)");
+		}
+		long count = buffer.byteSize() / type.bytes();
+		if (count > this.backend.largestCount()) {
+			throw new IllegalArgumentException(name + " must have 0.." + this.backend.largestCount()
+					+ " elements on the backend " + this.backend.name() + ", got " + count);
 		}
 	}
 

@@ -68,12 +68,17 @@ public interface GroupBackend extends AutoCloseable {
 	}
 
 	/**
-	 * The largest {@linkplain Call#count() count} of a call, and sum of the counts of the
-	 * parts of an uneven call. A call beyond it is rejected before it has a sequence
-	 * number.
+	 * The largest {@linkplain Call#count() count} of a call or a message, and sum of the
+	 * counts of the parts of an uneven call. A call beyond it is rejected before it has a
+	 * sequence number.
 	 */
 	default long largestCount() {
 		return Long.MAX_VALUE;
+	}
+
+	/** The largest tag of a message. */
+	default int largestTag() {
+		return Integer.MAX_VALUE;
 	}
 
 	/**

@@ -66,6 +66,12 @@ public final class LibMpiGroupBackend implements GroupBackend, IdleStrategy.Cond
 		return Integer.MAX_VALUE;
 	}
 
+	/** The element type takes a part of the library's tag. */
+	@Override
+	public int largestTag() {
+		return MessageTag.largest(this.communicator.world().largestTag());
+	}
+
 	@Override
 	public String name() {
 		return this.name;

@@ -28,7 +28,6 @@ import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.GroupStateException;
 import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.spi.PointToPoint;
-import io.tutti.engine.spi.RefusedCall;
 import io.tutti.engine.spi.WithdrawnMessageException;
 import org.jspecify.annotations.Nullable;
 
@@ -104,22 +103,17 @@ public final class LibMpiMessages implements PointToPoint {
 	@Override
 	public long sendReceive(MemorySegment send, int peer, MemorySegment receive, int source, DataType type, int tag,
 			Duration timeout) {
-		requireCount("send", send, type);
 		MpiMessage incoming = beginReceive(receive, type, source, tag, timeout, false);
 		await(beginSend(send, type, peer, tag, timeout));
 		return await(incoming).count();
 	}
 
 	private MpiMessage beginSend(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout) {
-		requireTag("send", tag);
-		requireCount("send", buffer, type);
 		return begin(new MpiMessage(this, true, buffer, type, peer, tag, Deadline.after(timeout), false));
 	}
 
 	private MpiMessage beginReceive(MemorySegment buffer, DataType type, int source, int tag, Duration timeout,
 			boolean endsAlone) {
-		requireTag("receive", tag);
-		requireCount("receive", buffer, type);
 		return begin(new MpiMessage(this, false, buffer, type, source, tag, Deadline.after(timeout), endsAlone));
 	}
 
@@ -144,9 +138,6 @@ public final class LibMpiMessages implements PointToPoint {
 
 	@Override
 	public @Nullable Message peek(int source, int tag) {
-		if (tag != Message.ANY_TAG) {
-			requireTag("probe", tag);
-		}
 		requireUsable();
 		MpiTask<Optional<Message>> probe = new MpiTask<>((calls) -> find(calls, source, tag));
 		this.communicator.world().submit(probe);
@@ -194,22 +185,6 @@ public final class LibMpiMessages implements PointToPoint {
 				message.toString());
 		this.communicator.world().submit((calls) -> message.withdraw(calls, withdrawn));
 		return operation.handle((received, failure) -> failure instanceof CancellationException).join();
-	}
-
-	private void requireCount(String call, MemorySegment buffer, DataType type) {
-		long count = buffer.byteSize() / type.bytes();
-		if (count > Integer.MAX_VALUE) {
-			throw new IllegalArgumentException(RefusedCall.place(this.identity, call) + "an MPI library accepts 0.."
-					+ Integer.MAX_VALUE + " elements per message, got " + count);
-		}
-	}
-
-	private void requireTag(String call, int tag) {
-		int largest = MessageTag.largest(this.communicator.world().largestTag());
-		if (tag > largest) {
-			throw new IllegalArgumentException(RefusedCall.place(this.identity, call) + "tag must be in 0.." + largest
-					+ " with this MPI library, got " + tag);
-		}
 	}
 
 	private MpiMessage begin(MpiMessage message) {

@@ -14,16 +14,23 @@ import io.tutti.CollectiveException;
 import io.tutti.DataType;
 import io.tutti.Failure;
 import io.tutti.Message;
+import io.tutti.ProcessGroup;
+import io.tutti.Transfer;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.dispatch.DefaultProcessGroup;
+import io.tutti.engine.dispatch.GroupFactory;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.PointToPoint;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
  * Calls on a library that fails or completes nothing.
@@ -77,6 +84,27 @@ class LibMpiFailureTest {
 		CompletableFuture<Message> send = this.messages.sendAsync(memory(), DataType.FLOAT32, 1, 7, SHORT);
 		assertThat(send).failsWithin(LIMIT);
 		assertThat(this.reported).hasSize(1);
+	}
+
+	@Test
+	void startAllStartsNothingIfTheLibraryRefusesATag() {
+		LibMpiGroupBackend backend = new LibMpiGroupBackend("mpi", this.identity, this.communicator, this.latch,
+				GRACE_PERIOD);
+		ProcessGroup group = new DefaultProcessGroup(this.identity, backend, this.latch, this.reported::add,
+				Timeouts.DEFAULTS, new GroupFactory() {
+					@Override
+					public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch) {
+						return LibMpiFailureTest.this.messages;
+					}
+				});
+		List<Transfer> transfers = List.of(Transfer.send(memory(), DataType.FLOAT32, 1, 0),
+				Transfer.send(memory(), DataType.FLOAT32, 1, Integer.MAX_VALUE));
+		assertThatIllegalArgumentException().isThrownBy(() -> group.startAll(transfers))
+			.withMessage("rank 0 of group world: send: tag must be in 0..4095 on the backend mpi, got 2147483647");
+		assertThatIllegalArgumentException().isThrownBy(() -> group.tryProbe(1, 4096))
+			.withMessageContaining("probe: tag must be in 0..4095");
+		assertThat(this.messages.peek(1, 0)).isNull();
+		assertThat(this.library.calls("MPI_Isend")).isZero();
 	}
 
 	@Test
