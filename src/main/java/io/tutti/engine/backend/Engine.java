@@ -28,6 +28,7 @@ import io.tutti.engine.dispatch.CallTotals;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.engine.dispatch.GroupFactory;
 import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.transport.tcp.DataListener;
@@ -311,14 +312,14 @@ public final class Engine implements AutoCloseable {
 		}
 	}
 
-	/** Leaves the group and releases all resources in reverse order of opening. */
+	/**
+	 * Leaves the group and releases all resources in reverse order of opening, also if
+	 * the release of some fails.
+	 */
 	@Override
 	public void close() {
-		this.runtime.leaving(this.world.failure());
-		this.registry.closeSubgroups();
-		this.world.close();
-		this.membership.control().close();
-		this.runtime.close();
+		CleanUp.runAll(List.of(() -> this.runtime.leaving(this.world.failure()), this.registry::closeSubgroups,
+				this.world::close, control()::close, this.runtime::close));
 	}
 
 }

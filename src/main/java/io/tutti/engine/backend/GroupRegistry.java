@@ -26,6 +26,7 @@ import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.engine.failure.DepartedRanks;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.spi.CallReport;
+import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
@@ -201,12 +202,11 @@ final class GroupRegistry implements ControlListener {
 
 	/** Closes all subgroups, nested ones first. */
 	void closeSubgroups() {
-		this.entries.values()
-			.stream()
-			.map((entry) -> entry.group)
-			.filter((group) -> group != null && !group.name().equals(Failure.WORLD))
+		CleanUp.runAll(groups().stream()
+			.filter((group) -> !group.name().equals(Failure.WORLD))
 			.sorted(Comparator.comparing(DefaultProcessGroup::name).reversed())
-			.forEach(DefaultProcessGroup::close);
+			.<Runnable>map((group) -> group::close)
+			.toList());
 	}
 
 	/** Registers the group object once it is ready to run, until it is closed. */

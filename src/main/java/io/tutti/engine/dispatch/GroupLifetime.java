@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
+import io.tutti.engine.spi.CleanUp;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -84,15 +85,8 @@ final class GroupLifetime implements AutoCloseable {
 			}
 			return;
 		}
-		Throwable failure = run(this.parts, null);
-		failure = run(takeBound(), failure);
-		this.ended.countDown();
-		if (failure instanceof Error error) {
-			throw error;
-		}
-		if (failure instanceof RuntimeException ex) {
-			throw ex;
-		}
+		CleanUp.runAll(
+				List.of(() -> CleanUp.runAll(this.parts), () -> CleanUp.runAll(takeBound()), this.ended::countDown));
 	}
 
 	private void awaitEnd() {
@@ -108,26 +102,6 @@ final class GroupLifetime implements AutoCloseable {
 		Deque<Runnable> taken = Objects.requireNonNull(this.bound);
 		this.bound = null;
 		return taken;
-	}
-
-	/**
-	 * Runs all actions.
-	 * @return the first failure, with the later ones as suppressed
-	 */
-	private static @Nullable Throwable run(Collection<Runnable> actions, @Nullable Throwable earlier) {
-		Throwable failure = earlier;
-		for (Runnable action : actions) {
-			try {
-				action.run();
-			}
-			catch (RuntimeException | Error ex) {
-				if (failure != null) {
-					failure.addSuppressed(ex);
-				}
-				failure = (failure != null) ? failure : ex;
-			}
-		}
-		return failure;
 	}
 
 }

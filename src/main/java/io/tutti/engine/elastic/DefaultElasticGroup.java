@@ -18,6 +18,7 @@ import io.tutti.Failure;
 import io.tutti.MembershipChangedException;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.backend.Engine;
+import io.tutti.engine.spi.CleanUp;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -269,8 +270,7 @@ public final class DefaultElasticGroup implements ElasticGroup {
 
 	@Override
 	public void close() {
-		this.elastic.close();
-		this.afterwards.run();
+		CleanUp.runAll(List.of(this.elastic::close, this.afterwards));
 	}
 
 	/**

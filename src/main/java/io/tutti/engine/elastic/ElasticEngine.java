@@ -163,7 +163,7 @@ public final class ElasticEngine implements AutoCloseable {
 			last.engine().ended().forEach((rank) -> dead.add(before.members().get(rank).id()));
 			lost.forEach((other) -> silent.add(other.id()));
 			silent.removeAll(dead);
-			last.engine().close();
+			leave(last);
 		}
 		Formed next = new FormationProtocol(this.member, this.endpoint, this.elastic, this.settings, this.launched,
 				this.events, (slots) -> publish(new ElasticEvent.Awaiting(slots)), dead, silent,
@@ -181,6 +181,17 @@ public final class ElasticEngine implements AutoCloseable {
 				Duration.ofNanos(System.nanoTime() - startNanos), last != null));
 		this.forming = false;
 		return next.engine();
+	}
+
+	/** What a generation could not release or send does not concern the next one. */
+	private void leave(Formed last) {
+		try {
+			last.engine().close();
+		}
+		catch (RuntimeException ex) {
+			this.events
+				.warn("generation " + last.formation().generation() + " did not end in order on this rank: " + ex);
+		}
 	}
 
 	/** Another rank has left a generation, which can no longer work. */
@@ -224,10 +235,14 @@ public final class ElasticEngine implements AutoCloseable {
 		this.closed = true;
 		this.member.leave();
 		Formed last = this.formed;
-		if (last != null) {
-			last.engine().close();
+		try {
+			if (last != null) {
+				last.engine().close();
+			}
 		}
-		this.endpoint.close();
+		finally {
+			this.endpoint.close();
+		}
 	}
 
 }

@@ -91,10 +91,8 @@ public final class StandaloneGroups implements EnvironmentGroups {
 				ResolutionSettings.from(this.properties::text));
 		EngineSettings settings = standalone.of(resolved);
 		Engine engine = Engine.join(resolved.assignment(), settings, listener);
-		engine.world().onClose(() -> {
-			engine.close();
-			this.joined.set(false);
-		});
+		engine.world().onClose(() -> this.joined.set(false));
+		engine.world().onClose(engine::close);
 		return engine.world();
 	}
 

@@ -79,6 +79,26 @@ class ElasticGroupTest {
 	}
 
 	@Test
+	void aGenerationWhoseReleaseFailsDoesNotEndTheJob() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(1, 2, 1);
+		ElasticMembers.Rank first = ranks.new Rank(0, 20);
+		ElasticMembers.Rank joining = ranks.new Rank(1, 20);
+		first.atStep = () -> {
+			if (first.step == 10 && first.group.group().worldSize() == 1) {
+				first.group.group().onClose(() -> {
+					throw new IllegalStateException("a resource is in use");
+				});
+				joining.start();
+				await(() -> ranksWait(first));
+			}
+		};
+		first.start();
+		for (var rank : List.of(first, joining)) {
+			assertThat(rank.result.get(60, TimeUnit.SECONDS)).isEqualTo(210);
+		}
+	}
+
+	@Test
 	void aRankThatLosesTheSourceOfItsStateDoesNotContinueWithout() throws Exception {
 		ElasticMembers ranks = new ElasticMembers(2, 3, 1);
 		List<ElasticMembers.Rank> founders = List.of(ranks.new Rank(0, 60), ranks.new Rank(1, 60));

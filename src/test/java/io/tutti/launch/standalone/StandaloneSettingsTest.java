@@ -230,4 +230,16 @@ class StandaloneSettingsTest {
 		}
 	}
 
+	@Test
+	@Timeout(60)
+	void aGroupWhoseReleaseFailsMayBeJoinedAgain() {
+		StandaloneGroups groups = new StandaloneGroups(ProcessProperties.of(Map.of(), Map.of()));
+		ProcessGroup group = groups.join(CollectiveListener.NONE);
+		group.split(0, 0).onClose(() -> {
+			throw new IllegalStateException("a resource is in use");
+		});
+		assertThatThrownBy(group::close).hasMessage("a resource is in use");
+		groups.join(CollectiveListener.NONE).close();
+	}
+
 }

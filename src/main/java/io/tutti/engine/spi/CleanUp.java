@@ -1,0 +1,46 @@
+package io.tutti.engine.spi;
+
+import java.util.Collection;
+
+import org.jspecify.annotations.Nullable;
+
+/** The release of several resources. */
+public final class CleanUp {
+
+	private CleanUp() {
+	}
+
+	/**
+	 * Runs all actions in order, also after one that fails. Throws the first failure,
+	 * with the later ones as suppressed.
+	 */
+	public static void runAll(Collection<Runnable> actions) {
+		Throwable failure = null;
+		for (Runnable action : actions) {
+			try {
+				action.run();
+			}
+			catch (RuntimeException | Error ex) {
+				failure = joined(failure, ex);
+			}
+		}
+		if (failure instanceof Error error) {
+			throw error;
+		}
+		if (failure instanceof RuntimeException ex) {
+			throw ex;
+		}
+	}
+
+	/** The same failure may end several actions. */
+	private static Throwable joined(@Nullable Throwable first, Throwable later) {
+		if (first == null) {
+			return later;
+		}
+		if (first != later) {
+			first.addSuppressed(later);
+		}
+		return first;
+	}
+
+}

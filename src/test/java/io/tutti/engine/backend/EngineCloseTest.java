@@ -1,0 +1,73 @@
+package io.tutti.engine.backend;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import io.tutti.CollectiveListener;
+import io.tutti.FreePort;
+import io.tutti.PeerLostException;
+import io.tutti.ProcessGroup;
+import io.tutti.engine.RankAssignment;
+import org.assertj.core.api.InstanceOfAssertFactories;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+@Timeout(90)
+class EngineCloseTest {
+
+	private static final Duration LIMIT = Duration.ofSeconds(30);
+
+	private static final int WORLD_SIZE = 3;
+
+	private static final int FAILING = 1;
+
+	@Test
+	void aRankLeavesInOrderThoughTheReleaseOfItsSubgroupsFails() throws Exception {
+		int port = FreePort.next();
+		List<Engine> engines = RankThreads.run(WORLD_SIZE, LIMIT, (rank) -> Engine
+			.join(RankAssignment.onOneHost(rank, WORLD_SIZE, port), EngineSettings.DEFAULTS, CollectiveListener.NONE));
+		Engine failing = engines.get(FAILING);
+		try {
+			split(engines, "the first resource is in use");
+			split(engines, "the second resource is in use");
+			assertThatThrownBy(failing::close).isInstanceOf(IllegalStateException.class)
+				.hasMessage("the second resource is in use")
+				.satisfies((ex) -> assertThat(ex.getSuppressed()).singleElement()
+					.asInstanceOf(InstanceOfAssertFactories.THROWABLE)
+					.hasMessage("the first resource is in use"));
+			Awaitility.await()
+				.atMost(20, TimeUnit.SECONDS)
+				.until(() -> Thread.getAllStackTraces()
+					.keySet()
+					.stream()
+					.noneMatch((thread) -> thread.getName().startsWith("tutti-r" + FAILING + "-")));
+			ProcessGroup first = engines.getFirst().world().withTimeout(Duration.ofSeconds(10));
+			assertThatThrownBy(first::barrier).isInstanceOfSatisfying(PeerLostException.class, (ex) -> {
+				assertThat(ex.failure().ranks()).containsExactly(FAILING);
+				assertThat(ex.failure().detail()).contains("has left");
+			});
+			assertThat(engines.getFirst().ended()).isEmpty();
+		}
+		finally {
+			engines.reversed().forEach(Engine::close);
+		}
+	}
+
+	private static void split(List<Engine> engines, String problem) throws Exception {
+		RankThreads.run(WORLD_SIZE, LIMIT, (rank) -> {
+			ProcessGroup pair = engines.get(rank).world().split((rank == 0) ? -1 : 0, rank);
+			if (rank == FAILING) {
+				pair.onClose(() -> {
+					throw new IllegalStateException(problem);
+				});
+			}
+			return null;
+		});
+	}
+
+}
