@@ -8,10 +8,11 @@ import io.tutti.engine.transport.IdleStrategy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes progress while no synchronous call does: completes asynchronous operations, sends
- * the queued messages of sends that have returned, and reads messages that arrive while
- * this rank computes or is inside a collective. After a second without a message it only
- * polls, so that an idle group costs nothing measurable and its peers need not wake it.
+ * Makes progress while no synchronous call does, and checks the asynchronous operations
+ * at all times: completes asynchronous operations, sends the queued messages of sends
+ * that have returned, and reads messages that arrive while this rank computes or is
+ * inside a collective. After a second without a message it only polls, so that an idle
+ * group costs nothing measurable and its peers need not wake it.
  */
 final class ProgressThread implements IdleStrategy.Condition, AutoCloseable {
 
@@ -67,6 +68,9 @@ final class ProgressThread implements IdleStrategy.Condition, AutoCloseable {
 		while (!this.closed && !this.engine.ended()) {
 			if (this.engine.hasCaller()) {
 				LockSupport.parkNanos(this, ASIDE_NANOS);
+				if (this.engine.hasUnattended()) {
+					check(System.nanoTime());
+				}
 			}
 			else if (this.engine.step(this.idle, ProgressEngine.ALL)) {
 				this.pauseNanos = SHORTEST_PAUSE_NANOS;

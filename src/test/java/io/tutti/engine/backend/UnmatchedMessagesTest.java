@@ -177,6 +177,25 @@ class UnmatchedMessagesTest {
 		}
 	}
 
+	/** A synchronous call makes progress for all, and checks its own deadline only. */
+	@ParameterizedTest
+	@EnumSource
+	void anAsynchronousReceiveFailsAtItsDeadlineWhileASynchronousOneWaits(Kind kind) throws Exception {
+		try (PointToPointPair pair = new PointToPointPair(kind)) {
+			PointToPointEngine receiver = pair.engine(0);
+			CompletableFuture<Long> waiting = CompletableFuture
+				.supplyAsync(() -> receiver.receive(buffer(10), DataType.INT8, 1, 8, LIMIT));
+			assertThat(receiver.receiveAsync(buffer(10), DataType.INT8, 1, 9, SOON.multipliedBy(5)))
+				.failsWithin(LIMIT.dividedBy(2))
+				.withThrowableThat()
+				.withCauseInstanceOf(CollectiveTimeoutException.class);
+			assertThat(waiting).isNotDone();
+			pair.engine(1).send(content(1, 10), DataType.INT8, 0, 8, LIMIT);
+			assertThat(waiting).succeedsWithin(LIMIT);
+			requireUsable(pair);
+		}
+	}
+
 	@ParameterizedTest
 	@EnumSource
 	void aLargeSendThatMatchesNothingFailsAlone(Kind kind) throws Exception {
