@@ -86,8 +86,9 @@ final class ProgressThread implements IdleStrategy.Condition, AutoCloseable {
 		try (ProgressEngine.Locked _ = this.engine.enter()) {
 			this.engine.requireWhole();
 			List<MessageOperation> inFlight = this.engine.inFlight();
-			for (int i = inFlight.size() - 1; i >= 0; i--) {
-				// One that ends is replaced by the last one, which was checked before.
+			// One that ends is replaced by the last one, which was checked before. The
+			// request to cancel a send may complete others.
+			for (int i = inFlight.size() - 1; i >= 0; i = Math.min(i, inFlight.size()) - 1) {
 				if (inFlight.get(i).future != null) {
 					this.engine.failures().requireAlive(inFlight.get(i), nowNanos);
 				}

@@ -1,0 +1,123 @@
+package io.tutti.engine.p2p;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+
+import io.tutti.CollectiveTimeoutException;
+import io.tutti.DataType;
+import io.tutti.Message;
+import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.NativeMemory;
+import io.tutti.engine.transport.ByteStream;
+import io.tutti.engine.transport.IdleStrategy;
+import io.tutti.engine.transport.NoConnections;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@Timeout(30)
+class ProgressThreadTest {
+
+	private static final int LARGE_BYTES = 100_000;
+
+	private static final Duration LIMIT = Duration.ofSeconds(20);
+
+	/** A connection to the other rank, which accepts bytes while it is open. */
+	private static final class Gate extends NoConnections implements ByteStream {
+
+		private final Queue<MemorySegment> arriving = new ArrayDeque<>();
+
+		private boolean dialed;
+
+		private boolean open = true;
+
+		@Override
+		public void dial(int peer) {
+			this.dialed = true;
+		}
+
+		@Override
+		public boolean poll(Handler handler) {
+			boolean connects = this.dialed;
+			this.dialed = false;
+			if (connects) {
+				handler.arrived(1, this);
+			}
+			return connects;
+		}
+
+		@Override
+		public long write(long address, long bytes) {
+			return this.open ? bytes : 0;
+		}
+
+		@Override
+		public long read(long address, long bytes) {
+			MemorySegment frame = this.arriving.poll();
+			if (frame == null) {
+				return 0;
+			}
+			NativeMemory.copy(frame.address(), address, Frame.BYTES);
+			return Frame.BYTES;
+		}
+
+		void answer(int kind, long id) {
+			MemorySegment frame = Arena.ofAuto().allocate(Frame.BYTES);
+			Frame.write(frame.address(), kind, 0, 0, 0, id, 0, 0);
+			this.arriving.add(frame);
+		}
+
+	}
+
+	private final Gate gate = new Gate();
+
+	private final ProgressEngine engine = new ProgressEngine(GroupIdentity.world(0, 2, 0), new FailureLatch(),
+			this.gate, new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT));
+
+	private final ProgressThread thread = new ProgressThread("tutti-r0-test", this.engine, IdleStrategy.Limits.MESSAGE);
+
+	@Test
+	void aSendThatExpiresMayCompleteOthers() {
+		CompletableFuture<Message> first = send(1, LIMIT);
+		CompletableFuture<Message> second = send(2, LIMIT);
+		CompletableFuture<Message> unmatched = send(3, Duration.ofMillis(100));
+		this.gate.open = false;
+		this.gate.answer(Frame.CTS, 0);
+		this.gate.answer(Frame.CTS, 1);
+		advance();
+		this.gate.open = true;
+		this.thread.check(System.nanoTime() + Duration.ofSeconds(1).toNanos());
+		assertThat(first).succeedsWithin(LIMIT);
+		assertThat(second).succeedsWithin(LIMIT);
+		assertThat(unmatched).isNotDone();
+		this.gate.answer(Frame.CANCELLED, 2);
+		advance();
+		assertThat(unmatched).failsWithin(LIMIT)
+			.withThrowableThat()
+			.withCauseInstanceOf(CollectiveTimeoutException.class);
+		assertThat(this.engine.ended()).isFalse();
+	}
+
+	private CompletableFuture<Message> send(int tag, Duration timeout) {
+		CompletableFuture<Message> future = new CompletableFuture<>();
+		try (ProgressEngine.Locked _ = this.engine.enter()) {
+			this.engine.begin(MessageOperation.Kind.SEND, Arena.ofAuto().allocate(LARGE_BYTES), DataType.INT8, 1, tag,
+					timeout.toNanos(), future);
+		}
+		return future;
+	}
+
+	private void advance() {
+		IdleStrategy idle = new IdleStrategy(IdleStrategy.Limits.MESSAGE, this.thread);
+		while (this.engine.step(idle, ProgressEngine.ALL)) {
+			Thread.onSpinWait();
+		}
+	}
+
+}
