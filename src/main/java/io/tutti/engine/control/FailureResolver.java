@@ -209,7 +209,7 @@ final class FailureResolver {
 		for (Inquiry inquiry : List.copyOf(this.inquiries.values())) {
 			if (ended.test(inquiry) && this.inquiries.containsValue(inquiry)) {
 				decide(switch (inquiry) {
-					case RollCallState rollCall -> rollCall.verdict(this.nanoClock.getAsLong());
+					case RollCallState rollCall -> rollCall.verdict(this.departures, this.nanoClock.getAsLong());
 					case Suspicion(Failure failure, long due) -> conclusion(failure);
 				});
 			}

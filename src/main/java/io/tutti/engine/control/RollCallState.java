@@ -7,6 +7,7 @@ import java.util.BitSet;
 import java.util.List;
 
 import io.tutti.Failure;
+import io.tutti.engine.failure.DepartedRanks;
 
 /**
  * The answers of all ranks to a roll call, which rank 0 makes after a reported timeout.
@@ -84,12 +85,16 @@ final class RollCallState implements FailureResolver.Inquiry {
 		return this.lastEntered[rank] == NO_ANSWER && this.peers.isUp(rank);
 	}
 
-	/** The verdict that follows from the report and the answers. */
-	Failure verdict(long nowNanos) {
+	/**
+	 * The verdict that follows from the report and the answers.
+	 * @param departures tells which ranks have left the group after the reported call
+	 */
+	Failure verdict(DepartureTracker departures, long nowNanos) {
+		DepartedRanks left = departures.from(this.report.group());
 		List<Integer> missing = new ArrayList<>();
 		List<String> details = new ArrayList<>();
 		for (int rank = 0; rank < this.lastEntered.length; rank++) {
-			if (isBehind(rank)) {
+			if (!left.hasCompleted(rank, this.report.sequence()) && isBehind(rank)) {
 				missing.add(rank);
 				details.add(detail(rank, nowNanos));
 			}

@@ -59,6 +59,12 @@ public final class DepartedRanks {
 		return departure != null && System.nanoTime() - departure.sinceNanos() >= atLeast.toNanos();
 	}
 
+	/** Whether a rank has left after it had completed this collective. */
+	public boolean hasCompleted(int worldRank, long sequence) {
+		Departure departure = this.departures.get(worldRank);
+		return departure != null && departure.lastCompleted() >= sequence;
+	}
+
 	/**
 	 * The lowest world rank that has left without completing this collective, -1 for
 	 * none.

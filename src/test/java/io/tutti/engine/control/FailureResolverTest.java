@@ -130,6 +130,17 @@ class FailureResolverTest {
 	}
 
 	@Test
+	void aRankThatHasLeftAfterTheCallIsNotMissing() {
+		this.departures.left(new Departure(3, "world", 5), List.of());
+		this.peers.gone(3, PeerStatus.State.LEFT);
+		this.resolver.report(1, timeout("world", 5));
+		answer(0, 4);
+		answer(1, 5);
+		answer(2, 5);
+		assertThat(this.verdicts.getFirst().ranks()).containsExactly(0);
+	}
+
+	@Test
 	void aRankThatHasLeftIsMissingAndNotAwaited() {
 		this.peers.gone(3, PeerStatus.State.LEFT);
 		this.resolver.report(1, timeout("world", 5));
