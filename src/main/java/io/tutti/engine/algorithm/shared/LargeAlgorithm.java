@@ -46,9 +46,14 @@ final class LargeAlgorithm implements Algorithm {
 		this.pipeline = transport.pipeline();
 	}
 
-	/** Slot size for a buffer of the given size; a power of two. */
-	static long slotBytes(long bytes) {
-		return Math.clamp(Long.highestOneBit(Math.max(1, bytes / CHUNKS_WANTED)), MIN_SLOT_BYTES, MAX_SLOT_BYTES);
+	/**
+	 * Slot size for a buffer of the given size; a power of two.
+	 * @param slices number of slices that a slot holds
+	 */
+	static long slotBytes(long bytes, int slices) {
+		long least = Math.max(MIN_SLOT_BYTES, LINE_BYTES * Long.highestOneBit(2L * slices - 1));
+		return Math.clamp(Long.highestOneBit(Math.max(1, bytes / CHUNKS_WANTED)), least,
+				Math.max(least, MAX_SLOT_BYTES));
 	}
 
 	/** Size of each of several slices in a slot; a multiple of a cache line. */

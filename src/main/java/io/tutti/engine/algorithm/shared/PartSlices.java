@@ -32,7 +32,7 @@ final class PartSlices {
 	/** As {@link LargeCollective#divide}. */
 	long divide(Call call) {
 		int slices = this.partPerRank ? this.worldSize : 1;
-		long slotBytes = LargeAlgorithm.slotBytes(call.bytes() * slices);
+		long slotBytes = LargeAlgorithm.slotBytes(call.bytes() * slices, slices);
 		this.sliceBytes = LargeAlgorithm.sliceBytes(slotBytes, slices);
 		return slotBytes;
 	}

@@ -73,7 +73,7 @@ final class SharedAllReduce implements LargeCollective {
 
 	@Override
 	public long divide(Call call) {
-		long slotBytes = LargeAlgorithm.slotBytes(call.bytes());
+		long slotBytes = LargeAlgorithm.slotBytes(call.bytes(), this.worldSize);
 		this.bytes = call.bytes();
 		this.partBytes = LargeAlgorithm.sliceBytes(slotBytes, this.worldSize);
 		return slotBytes;

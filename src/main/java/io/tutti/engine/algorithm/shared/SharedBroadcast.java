@@ -58,7 +58,7 @@ final class SharedBroadcast implements Algorithm {
 
 	private void pass(Call call, boolean root) {
 		long bytes = call.bytes();
-		long chunkBytes = LargeAlgorithm.slotBytes(bytes);
+		long chunkBytes = LargeAlgorithm.slotBytes(bytes, 1);
 		long chunks = (bytes + chunkBytes - 1) / chunkBytes;
 		this.pipeline.begin(chunkBytes);
 		for (long chunk = 0; chunk < chunks; chunk++) {
