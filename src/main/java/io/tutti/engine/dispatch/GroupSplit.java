@@ -94,11 +94,9 @@ final class GroupSplit {
 
 	private synchronized @Nullable DefaultProcessGroup agree(DefaultProcessGroup parent, int color, int key,
 			int digest) {
-		String name = this.identity.name() + "/" + this.splits + "." + color;
-		if (name.length() > MAX_NAME_CHARACTERS) {
-			throw new GroupStateException(CallOrigin.in(this.identity), "groups are nested too deep: the name " + name
-					+ " is longer than " + MAX_NAME_CHARACTERS + " characters", null);
-		}
+		String split = this.identity.name() + "/" + this.splits + ".";
+		requireShort(split + Integer.MAX_VALUE);
+		String name = split + color;
 		long[] all = parent.agree((digest == 0) ? Agreement.SPLIT : Agreement.SUBGROUP, color, key, digest);
 		this.splits++;
 		ArgumentMismatchException.requireSame(this.identity, (rank) -> all[WORDS * rank + 2],
@@ -114,6 +112,14 @@ final class GroupSplit {
 				group.close();
 			}
 			throw ex;
+		}
+	}
+
+	/** The longest name decides, so that all ranks refuse the same split. */
+	private void requireShort(String longest) {
+		if (longest.length() > MAX_NAME_CHARACTERS) {
+			throw new GroupStateException(CallOrigin.in(this.identity), "groups are nested too deep: the name "
+					+ longest + " is longer than " + MAX_NAME_CHARACTERS + " characters", null);
 		}
 	}
 

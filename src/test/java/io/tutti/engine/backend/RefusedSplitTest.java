@@ -17,6 +17,7 @@ import io.tutti.engine.dispatch.GroupFactory;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.GroupStateException;
 import io.tutti.engine.spi.PointToPoint;
 import io.tutti.engine.transport.simulated.SimulatedNetwork;
 import io.tutti.engine.transport.simulated.SimulatedTransport;
@@ -61,8 +62,26 @@ class RefusedSplitTest {
 		});
 	}
 
+	@Test
+	void everyRankRefusesAGroupThatIsNestedTooDeepForOneColour() throws Exception {
+		List<Integer> members = List.of(0, 1, 2);
+		List<DefaultProcessGroup> groups = members.stream()
+			.map((rank) -> join(new GroupIdentity("x".repeat(393), rank, members, 0)))
+			.toList();
+		List<Outcome<ProcessGroup>> outcomes = RankThreads.outcomes(WORLD_SIZE, LIMIT,
+				(rank) -> groups.get(rank).split((rank == 2) ? Integer.MAX_VALUE : 0, rank));
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(GroupStateException.class)
+				.hasMessageContaining("groups are nested too deep"));
+		groups.forEach(DefaultProcessGroup::close);
+	}
+
 	private DefaultProcessGroup join(int rank) {
-		GroupIdentity identity = GroupIdentity.world(rank, WORLD_SIZE, 0);
+		return join(GroupIdentity.world(rank, WORLD_SIZE, 0));
+	}
+
+	private DefaultProcessGroup join(GroupIdentity identity) {
+		int rank = identity.rank();
 		GroupRegistry registry = new GroupRegistry(CollectiveListener.NONE);
 		FailureLatch latch = registry.add(identity);
 		ControlPlane plane = this.control.join(rank, registry);
