@@ -119,8 +119,9 @@ public final class Engine implements AutoCloseable {
 					tcp(assignment, settings), events, layer);
 			return new Engine(membership, registry, groups.form(identity, latch), groups, listener::close);
 		}
-		catch (RuntimeException ex) {
-			throw closed(listener, membership, ex);
+		catch (RuntimeException | Error ex) {
+			close(listener, membership);
+			throw ex;
 		}
 	}
 
@@ -156,13 +157,11 @@ public final class Engine implements AutoCloseable {
 		}
 	}
 
-	private static RuntimeException closed(DataListener listener, @Nullable Membership membership,
-			RuntimeException cause) {
+	private static void close(DataListener listener, @Nullable Membership membership) {
 		listener.close();
 		if (membership != null) {
 			membership.control().close();
 		}
-		return cause;
 	}
 
 	private static DataListener listen(RankAssignment assignment, EngineSettings settings) {

@@ -114,7 +114,7 @@ final class Groups implements GroupFactory {
 					backend = layered(identity, latch, backend, exchange, deadline);
 					return ready(identity, backend, latch, new FormedGroup(this, memory));
 				}
-				catch (IOException | RuntimeException ex) {
+				catch (IOException | RuntimeException | Error ex) {
 					release(backend, memory);
 					throw ex;
 				}
@@ -187,15 +187,22 @@ final class Groups implements GroupFactory {
 			try {
 				return ready(side, overTcp(side, latch, this.tcp.withSystemCongestionControl()), latch, NONE);
 			}
-			catch (IOException | RuntimeException ex) {
-				String problem = Objects.requireNonNullElse(ex.getMessage(), ex.getClass().getSimpleName());
-				this.membership.control()
-					.report(Failure.outside(Failure.Kind.ABORTED, side.name(), List.of(side.worldRank()),
-							"it could not form the group: " + problem));
-				throw (ex instanceof IOException failed)
-						? new GroupSetupException(identity, "it could not be set up", failed) : (RuntimeException) ex;
+			catch (IOException ex) {
+				reportUnformed(side, ex);
+				throw new GroupSetupException(identity, "it could not be set up", ex);
+			}
+			catch (RuntimeException | Error ex) {
+				reportUnformed(side, ex);
+				throw ex;
 			}
 		});
+	}
+
+	private void reportUnformed(GroupIdentity identity, Throwable cause) {
+		String problem = Objects.requireNonNullElse(cause.getMessage(), cause.getClass().getSimpleName());
+		this.membership.control()
+			.report(Failure.outside(Failure.Kind.ABORTED, identity.name(), List.of(identity.worldRank()),
+					"it could not form the group: " + problem));
 	}
 
 	private GroupBackend overTcp(GroupIdentity identity, FailureLatch latch) throws IOException {

@@ -1,5 +1,7 @@
 package io.tutti.engine.backend;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -9,6 +11,7 @@ import io.tutti.FreePort;
 import io.tutti.PeerLostException;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.RankAssignment;
+import io.tutti.engine.backend.RankThreads.Outcome;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -40,12 +43,7 @@ class EngineCloseTest {
 				.satisfies((ex) -> assertThat(ex.getSuppressed()).singleElement()
 					.asInstanceOf(InstanceOfAssertFactories.THROWABLE)
 					.hasMessage("the first resource is in use"));
-			Awaitility.await()
-				.atMost(20, TimeUnit.SECONDS)
-				.until(() -> Thread.getAllStackTraces()
-					.keySet()
-					.stream()
-					.noneMatch((thread) -> thread.getName().startsWith("tutti-r" + FAILING + "-")));
+			awaitNoThreads("tutti-r" + FAILING + "-");
 			ProcessGroup first = engines.getFirst().world().withTimeout(Duration.ofSeconds(10));
 			assertThatThrownBy(first::barrier).isInstanceOfSatisfying(PeerLostException.class, (ex) -> {
 				assertThat(ex.failure().ranks()).containsExactly(FAILING);
@@ -56,6 +54,31 @@ class EngineCloseTest {
 		finally {
 			engines.reversed().forEach(Engine::close);
 		}
+	}
+
+	@Test
+	void anErrorWhileTheGroupFormsReleasesEverything() throws Exception {
+		int port = FreePort.next();
+		BackendLayer layer = (_, _, _, _, _, _) -> {
+			throw new OutOfMemoryError("for this test");
+		};
+		List<Outcome<Engine>> outcomes = RankThreads.outcomes(WORLD_SIZE, LIMIT,
+				(rank) -> Engine.bootstrap(RankAssignment.onOneHost(rank, WORLD_SIZE, port), EngineSettings.DEFAULTS,
+						CollectiveListener.NONE, layer));
+		assertThat(outcomes).allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(OutOfMemoryError.class)
+			.hasMessage("for this test"));
+		awaitNoThreads("tutti-r");
+		assertThat(Files.readString(Path.of("/proc/self/maps"))).doesNotContain("/tutti-");
+	}
+
+	private static void awaitNoThreads(String prefix) {
+		Awaitility.await()
+			.atMost(20, TimeUnit.SECONDS)
+			.until(() -> Thread.getAllStackTraces()
+				.keySet()
+				.stream()
+				.map(Thread::getName)
+				.noneMatch((name) -> name.startsWith(prefix)));
 	}
 
 	private static void split(List<Engine> engines, String problem) throws Exception {
