@@ -1,5 +1,7 @@
 package io.tutti.engine.dispatch;
 
+import java.util.concurrent.atomic.AtomicLong;
+
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.CallObserver;
@@ -23,7 +25,7 @@ final class ConsistencyCheck implements CallObserver {
 	private final FailureLatch latch;
 
 	/** Calls up to this one are reported when they begin: a peer waits in one of them. */
-	private volatile long askedThrough = -1;
+	private final AtomicLong askedThrough = new AtomicLong(-1);
 
 	ConsistencyCheck(String group, FlightRecorder recorder, FailureLatch latch) {
 		this.group = group;
@@ -36,23 +38,21 @@ final class ConsistencyCheck implements CallObserver {
 	 * or it has not begun. A call that has not begun is reported when it begins.
 	 */
 	@Nullable CallReport called(long sequence) {
-		if (sequence > this.askedThrough) {
-			this.askedThrough = sequence;
-		}
+		this.askedThrough.accumulateAndGet(sequence, Math::max);
 		CallSignature found = this.recorder.find(sequence);
 		return (found != null) ? CallReport.remembered(this.group, found, this.recorder.memory(sequence)) : null;
 	}
 
 	/** A call has begun and is in the recorder; no backend has inspected its buffers. */
 	void begun(Call call) {
-		if (call.sequence() <= this.askedThrough) {
+		if (call.sequence() <= this.askedThrough.get()) {
 			this.latch.reportCall(CallReport.unseen(this.group, call));
 		}
 	}
 
 	/** A call has ended: the memory kind of its buffers is known. */
 	void ended(Call call) {
-		CallReport report = (call.sequence() <= this.askedThrough) ? called(call.sequence()) : null;
+		CallReport report = (call.sequence() <= this.askedThrough.get()) ? called(call.sequence()) : null;
 		if (report != null) {
 			this.latch.reportCall(report);
 		}
