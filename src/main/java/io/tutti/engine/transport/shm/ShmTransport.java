@@ -3,6 +3,7 @@ package io.tutti.engine.transport.shm;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -175,6 +176,8 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 	 */
 	public void fail() {
 		SharedWords.write(this.memory.line(this.memory.self(), Line.FAILED), 1);
+		// The caller's plain stores must not pass the store to the line.
+		VarHandle.storeStoreFence();
 	}
 
 	@Override

@@ -1,6 +1,7 @@
 package io.tutti.engine.transport.shm;
 
 import java.lang.foreign.Arena;
+import java.lang.invoke.VarHandle;
 
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.NativeMemory;
@@ -80,6 +81,8 @@ public final class SymmetricBuffers {
 	 * rank whose call has failed has broken the group: waits for the verdict.
 	 */
 	public void requireUnchanged(int rank) {
+		// The buffer is read by plain loads, which must not pass the load of the line.
+		VarHandle.acquireFence();
 		while (SharedWords.read(this.memory.line(rank, Line.FAILED)) != 0) {
 			this.waiting.stalled();
 		}
