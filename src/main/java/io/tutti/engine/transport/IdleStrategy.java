@@ -96,6 +96,12 @@ public final class IdleStrategy {
 	 */
 	private static final int BUSY_ROUNDS = 256;
 
+	/**
+	 * A thread that was stopped for longer, with its process or its virtual machine,
+	 * looks again before its deadline is checked: the data may have arrived meanwhile.
+	 */
+	private static final long STOPPED_NANOS = 100_000_000;
+
 	private final Limits limits;
 
 	private final Condition condition;
@@ -105,6 +111,9 @@ public final class IdleStrategy {
 	private int busyRounds;
 
 	private long idleSince;
+
+	/** When the last round ended in which nothing moved. */
+	private long stalledNanos;
 
 	private long sleepNanos;
 
@@ -142,6 +151,12 @@ public final class IdleStrategy {
 		long now = System.nanoTime();
 		if (this.idleRounds == this.limits.spins() + 1) {
 			this.idleSince = now;
+			this.stalledNanos = now;
+		}
+		long roundNanos = now - this.stalledNanos;
+		this.stalledNanos = now;
+		if (roundNanos > STOPPED_NANOS) {
+			return;
 		}
 		this.condition.check(now);
 		if (this.idleRounds <= this.limits.spins() + this.limits.yields()
