@@ -262,12 +262,9 @@ public final class TlsChannel extends PeerSocket {
 		int start = source.position();
 		try {
 			while (send()) {
-				if (this.encryptedBytes > source.remaining()) {
-					throw new IOException(source.remaining() + " bytes are offered, and " + this.encryptedBytes
-							+ " of them are encrypted already");
-				}
-				source.position(source.position() + this.encryptedBytes);
-				this.encryptedBytes = 0;
+				int sent = Math.min(this.encryptedBytes, source.remaining());
+				source.position(source.position() + sent);
+				this.encryptedBytes -= sent;
 				if (!source.hasRemaining()) {
 					break;
 				}
