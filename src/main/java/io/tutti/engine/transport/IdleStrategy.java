@@ -115,6 +115,9 @@ public final class IdleStrategy {
 	/** When the last round ended in which nothing moved. */
 	private long stalledNanos;
 
+	/** Whether the last check was left out after a stop; the next one is not. */
+	private boolean looksAgain;
+
 	private long sleepNanos;
 
 	private boolean slept;
@@ -153,9 +156,9 @@ public final class IdleStrategy {
 			this.idleSince = now;
 			this.stalledNanos = now;
 		}
-		long roundNanos = now - this.stalledNanos;
+		this.looksAgain = !this.looksAgain && now - this.stalledNanos > STOPPED_NANOS;
 		this.stalledNanos = now;
-		if (roundNanos > STOPPED_NANOS) {
+		if (this.looksAgain) {
 			return;
 		}
 		this.condition.check(now);
