@@ -2,6 +2,7 @@ package io.tutti.training.table;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -59,7 +60,8 @@ final class TableBuilder {
 
 	private List<String> columnNames = List.of();
 
-	private int maxClass;
+	/** Classes of the training rows that are numbers. */
+	private final BitSet numberedClasses = new BitSet();
 
 	TableBuilder(TableSource source) {
 		this.source = source;
@@ -108,12 +110,8 @@ final class TableBuilder {
 		else {
 			requireRows(this.rows, MIN_ROWS);
 		}
-		int classes = this.textClasses ? this.classNumbers.size() : this.maxClass + 1;
-		if (classes == 1) {
-			throw new MalformedDataException(this.source.file() + ": every row is of class "
-					+ (this.textClasses ? shown(this.classNumbers.keySet().iterator().next()) : "0") + " (column "
-					+ (this.labelIndex + 1) + "); a classifier needs at least two classes");
-		}
+		requireTwoClasses();
+		int classes = this.textClasses ? this.classNumbers.size() : this.numberedClasses.length();
 		int columns = this.cellsPerRow - 1;
 		List<String> names = this.classNumbers.keySet().stream().sorted().toList();
 		return new Dataset(columns, classes, Arrays.copyOf(this.features, this.rows * columns), sortedLabels(names),
@@ -131,6 +129,16 @@ final class TableBuilder {
 		if (count < needed) {
 			throw new MalformedDataException(this.name + " holds " + count + " rows, but at least " + needed
 					+ ((needed == MIN_ROWS) ? " are needed to keep a fifth of them for the test" : " is needed"));
+		}
+	}
+
+	private void requireTwoClasses() {
+		int classes = this.textClasses ? this.classNumbers.size() : this.numberedClasses.cardinality();
+		if (classes == 1) {
+			throw new MalformedDataException(this.source.file() + ": every row is of class "
+					+ (this.textClasses ? shown(this.classNumbers.keySet().iterator().next())
+							: this.numberedClasses.nextSetBit(0))
+					+ " (column " + (this.labelIndex + 1) + "); a classifier needs at least two classes");
 		}
 	}
 
@@ -289,11 +297,14 @@ final class TableBuilder {
 			throw malformed(line, column, "the class " + ((this.source.label() == null) ? "(last column) " : "")
 					+ "must be a whole number in 0.." + MAX_CLASS + ", got " + shown(cell));
 		}
-		if (isTest() && value > this.maxClass) {
+		int number = (int) value;
+		if (!isTest()) {
+			this.numberedClasses.set(number);
+		}
+		else if (!this.numberedClasses.get(number)) {
 			throw unknownClass(line, cell);
 		}
-		this.maxClass = Math.max(this.maxClass, (int) value);
-		return (int) value;
+		return number;
 	}
 
 	private int textClass(long line, String text) {

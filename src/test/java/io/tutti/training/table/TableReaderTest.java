@@ -96,6 +96,7 @@ class TableReaderTest {
 	@CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
 			1,2,0\\n1,2,1\\n                             | holds 2 rows, but at least 5
 			1,2,0\\n1,2,0\\n1,2,0\\n1,2,0\\n1,2,0\\n     | every row is of class 0 (column 3)
+			1,2,5\\n1,2,5\\n1,2,5\\n1,2,5\\n1,2,5\\n     | every row is of class 5 (column 3)
 			""")
 	void aTableUnsuitableForTrainingIsRejected(String text, String what) {
 		assertThatExceptionOfType(MalformedDataException.class)
@@ -255,6 +256,7 @@ class TableReaderTest {
 					a,b,c\\n1,2,cat\\n1,2,dog\\n | a,d,c\\n1,2,cat\\n | line 1, column 2: the column is named 'd', but in the training table 'b'
 					1,2,cat\\n1,2,dog\\n           | 1,2,cow\\n           | line 1, column 3: the class 'cow' does not occur in
 					1,2,0\\n1,2,1\\n               | 1,2,2\\n             | line 1, column 3: the class '2' does not occur in
+					1,2,0\\n1,2,2\\n               | 1,2,1\\n             | line 1, column 3: the class '1' does not occur in
 					1,2,0\\n1,2,1\\n               | 1,2,3,1\\n           | line 1, column 4: the line has 4 columns, but the training table has 3
 					1,2,0\\n1,2,1\\n               | \\n                  | line 1, column 1: the table is empty
 					1,2,0\\n1,2,1\\n               | a,b,c\\n             | holds 0 rows, but at least 1 is needed
