@@ -110,6 +110,7 @@ final class TableBuilder {
 		else {
 			requireRows(this.rows, MIN_ROWS);
 		}
+		requireNoHeaderAsRow();
 		requireTwoClasses();
 		int classes = this.textClasses ? this.classNumbers.size() : this.numberedClasses.length();
 		int columns = this.cellsPerRow - 1;
@@ -129,6 +130,20 @@ final class TableBuilder {
 		if (count < needed) {
 			throw new MalformedDataException(this.name + " holds " + count + " rows, but at least " + needed
 					+ ((needed == MIN_ROWS) ? " are needed to keep a fifth of them for the test" : " is needed"));
+		}
+	}
+
+	/**
+	 * A header in which some columns are named by numbers looks like a row, with a class
+	 * of its own.
+	 */
+	private void requireNoHeaderAsRow() {
+		boolean undeclared = this.source.header() == null && this.columnNames.isEmpty();
+		if (undeclared && this.textClasses
+				&& Arrays.stream(this.labels, 1, this.rows).noneMatch((label) -> label == this.labels[0])) {
+			throw new MalformedDataException(this.source.file() + " " + this.firstRow + ", column "
+					+ (this.labelIndex + 1) + ": the first line is a row whose class no other row has, or names of"
+					+ " columns; give --header or --no-header");
 		}
 	}
 

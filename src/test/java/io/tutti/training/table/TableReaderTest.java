@@ -105,6 +105,19 @@ class TableReaderTest {
 	}
 
 	@Test
+	void aHeaderThatLooksLikeARowIsNoRow() throws IOException {
+		String rows = "1,2,3,cat\n4,5,6,dog\n7,8,9,cat\n1,5,9,dog\n3,6,9,cat\n";
+		String text = "400,402,404,species\n" + rows;
+		assertThatExceptionOfType(MalformedDataException.class)
+			.isThrownBy(() -> read(text.getBytes(StandardCharsets.UTF_8)))
+			.withMessage("table.csv line 1, column 4: the first line is a row whose class no other row has, or names of"
+					+ " columns; give --header or --no-header");
+		assertThat(read(text, true).classNames()).containsExactly("cat", "dog");
+		assertThat(read(text, false).classNames()).containsExactly("cat", "dog", "species");
+		assertThat(read(rows.getBytes(StandardCharsets.UTF_8)).classNames()).containsExactly("cat", "dog");
+	}
+
+	@Test
 	void aFileWithoutLineEndsDoesNotFillTheMemory() {
 		byte[] zeros = new byte[3 << 20];
 		Arrays.fill(zeros, (byte) '1');
@@ -276,6 +289,11 @@ class TableReaderTest {
 
 	private static Dataset read(byte[] content) throws IOException {
 		return TableReader.read(TableSource.of(Path.of("table.csv")), new ByteArrayInputStream(content));
+	}
+
+	private static Dataset read(String content, boolean header) throws IOException {
+		return TableReader.read(new TableSource(Path.of("table.csv"), null, ',', null, header),
+				new ByteArrayInputStream(content.getBytes(StandardCharsets.UTF_8)));
 	}
 
 	private static String unescaped(String text) {
