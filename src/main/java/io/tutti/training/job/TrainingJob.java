@@ -15,6 +15,7 @@ import io.tutti.training.SampleCounts;
 import io.tutti.training.TrainingDevice;
 import io.tutti.training.TrainingTask;
 import io.tutti.training.checkpoint.CheckpointException;
+import io.tutti.training.checkpoint.CheckpointOptions;
 import io.tutti.training.checkpoint.JobFingerprint;
 import io.tutti.training.internal.IntraOpThreads;
 import io.tutti.training.internal.ProcessEnd;
@@ -247,7 +248,14 @@ public final class TrainingJob {
 			.with("device", place.kind())
 			.with("rank weights", this.options.shares())
 			.with("optimizer", this.options.shardsOptimizer() ? "divided" : "whole")
-			.with("checkpoint", (this.options.checkpoint() != null) ? "kept" : "none");
+			.with("checkpoint", checkpointInterval(this.options.checkpoint()));
+	}
+
+	private static String checkpointInterval(@Nullable CheckpointOptions checkpoint) {
+		if (checkpoint == null) {
+			return "none";
+		}
+		return (checkpoint.every() > 0) ? "every " + checkpoint.every() + " steps" : "every epoch";
 	}
 
 	/** Whether the other ranks throw the same exception, so that no abort is needed. */

@@ -273,6 +273,17 @@ class TrainingJobTest {
 				.hasMessageContaining("rank 2 has seed 5, but rank 0 has seed 42"));
 	}
 
+	/** Before a checkpoint, the ranks look together for values that are not finite. */
+	@Test
+	void ranksWithDifferentCheckpointIntervalsFailBeforeTheFirstStep() throws Exception {
+		ClassifierJob job = withEpochs(1);
+		List<Outcome<TrainingSummary>> outcomes = outcomes(2, (rank) -> withCheckpoint(job, (rank == 0) ? 10 : 0),
+				(_) -> TrainingListener.NONE);
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(ReplicaMismatchException.class)
+				.hasMessageContaining("rank 1 has checkpoint every epoch, but rank 0 has checkpoint every 10 steps"));
+	}
+
 	/**
 	 * Divergence in a step, in an epoch and at the end, by learning rates from too large
 	 * to absurd.
