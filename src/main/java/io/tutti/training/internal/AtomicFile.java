@@ -10,6 +10,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.UUID;
 
 /**
  * Replaces a file's content atomically: after a crash or on a full disk, the file holds
@@ -36,9 +37,9 @@ public final class AtomicFile {
 	}
 
 	/**
-	 * Writes a temporary file in the same directory, flushes it and renames it. Several
-	 * processes may write the same file concurrently: each uses its own temporary file,
-	 * and the last rename wins. An existing path that is not a regular file, such as
+	 * Writes a temporary file in the same directory, flushes it and renames it. The same
+	 * file may be written concurrently, also by processes of several containers: each
+	 * write uses its own temporary file, and the last rename wins. An existing path that is not a regular file, such as
 	 * {@code /dev/stdout} or a symbolic link, is written to directly.
 	 */
 	public static void write(Path file, Content content) throws IOException {
@@ -61,11 +62,6 @@ public final class AtomicFile {
 		}
 	}
 
-	/** A name that is unique to this process, so that two jobs do not share a file. */
-	public static Path temporary(Path file) {
-		return directoryOf(file).resolve(file.getFileName() + "." + ProcessHandle.current().pid() + ".tmp");
-	}
-
 	/** The directory that holds a file. */
 	public static Path directoryOf(Path file) {
 		Path parent = file.toAbsolutePath().getParent();
@@ -75,9 +71,14 @@ public final class AtomicFile {
 		return parent;
 	}
 
+	/** A random name: in containers, the ids of processes are often equal. */
+	private static Path temporary(Path file) {
+		return directoryOf(file).resolve(file.getFileName() + "." + UUID.randomUUID() + ".tmp");
+	}
+
 	private static void writeAndFlush(Path file, Content content) throws IOException {
-		try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE,
-				StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
+		try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW,
+				StandardOpenOption.WRITE)) {
 			OutputStream stream = new BufferedOutputStream(Channels.newOutputStream(channel), BUFFER_BYTES);
 			content.writeTo(stream);
 			stream.flush();

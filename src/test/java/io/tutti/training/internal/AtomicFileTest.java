@@ -30,27 +30,25 @@ class AtomicFileTest {
 	@Test
 	void aFailureLeavesTheFileUnchanged() throws IOException {
 		Path file = Files.writeString(this.directory.resolve("file"), "before");
-		Files.createDirectories(AtomicFile.temporary(file).resolve("in the way"));
-		assertThatExceptionOfType(IOException.class).isThrownBy(() -> AtomicFile.write(file, new byte[] { 1 }));
+		assertThatExceptionOfType(IOException.class).isThrownBy(() -> AtomicFile.write(file, (stream) -> {
+			stream.write(new byte[1 << 17]);
+			throw new IOException("the disk is full");
+		})).withMessage("the disk is full");
 		assertThat(file).hasContent("before");
-	}
-
-	@Test
-	void aLeftoverOfAKilledRunIsOverwritten() throws IOException {
-		Path file = this.directory.resolve("file");
-		Files.writeString(AtomicFile.temporary(file), "half a file, and longer");
-		AtomicFile.write(file, new byte[] { 1 });
-		assertThat(file).hasBinaryContent(new byte[] { 1 });
 		assertThat(this.directory.toFile().list()).containsExactly("file");
 	}
 
+	/** As by two processes with the same id, in two containers. */
 	@Test
-	void theTemporaryFileOfAnotherProcessStaysUnchanged() throws IOException {
-		Path other = Files.writeString(this.directory.resolve("file.1.tmp"), "half of another's file");
+	void twoConcurrentWritesUseDifferentTemporaryFiles() throws IOException {
 		Path file = this.directory.resolve("file");
-		AtomicFile.write(file, new byte[] { 1 });
-		assertThat(file).hasBinaryContent(new byte[] { 1 });
-		assertThat(other).hasContent("half of another's file");
+		AtomicFile.write(file, (stream) -> {
+			stream.write("the last rename wins".getBytes(StandardCharsets.UTF_8));
+			AtomicFile.write(file, "first".getBytes(StandardCharsets.UTF_8));
+			assertThat(file).hasContent("first");
+		});
+		assertThat(file).hasContent("the last rename wins");
+		assertThat(this.directory.toFile().list()).containsExactly("file");
 	}
 
 	@Test
