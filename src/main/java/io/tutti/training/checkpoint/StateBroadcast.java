@@ -51,8 +51,8 @@ public final class StateBroadcast {
 			this.state.stage();
 			List<StoredTensor> optimizer = optimizer();
 			digest.update(SafetensorsFormat.MAPPER.writeValueAsBytes(contents(optimizer, jobRecord)));
-			this.state.stagedModel().forEach((tensor) -> update(digest, tensor.data()));
-			optimizer.forEach((tensor) -> update(digest, tensor.data()));
+			this.state.stagedModel().forEach((tensor) -> Sha256.update(digest, tensor.data()));
+			optimizer.forEach((tensor) -> Sha256.update(digest, tensor.data()));
 		}
 		return digest.digest();
 	}
@@ -153,12 +153,6 @@ public final class StateBroadcast {
 	static void broadcast(int source, ProcessGroup group, MemorySegment data) {
 		for (long from = 0; from < data.byteSize(); from += PIECE_BYTES) {
 			group.broadcast(data.asSlice(from, Math.min(PIECE_BYTES, data.byteSize() - from)), DataType.UINT8, source);
-		}
-	}
-
-	private static void update(MessageDigest digest, MemorySegment data) {
-		for (long from = 0; from < data.byteSize(); from += PIECE_BYTES) {
-			digest.update(data.asSlice(from, Math.min(PIECE_BYTES, data.byteSize() - from)).asByteBuffer());
 		}
 	}
 

@@ -2,6 +2,7 @@ package io.tutti.training.internal;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -71,6 +72,13 @@ public final class TensorMemory {
 	/** A one-dimensional view of a dense tensor, in the order of its memory. */
 	public static Tensor flattened(Tensor dense) {
 		return dense.as_strided(new long[] { dense.numel() }, 1);
+	}
+
+	/** Adds a tensor's bytes in element order, from any device, to a digest. */
+	public static void update(MessageDigest digest, Tensor tensor) {
+		try (NoGradGuard _ = new NoGradGuard(); Tensor here = tensor.cpu(); Tensor values = here.contiguous()) {
+			Sha256.update(digest, of(values));
+		}
 	}
 
 	/** A copy of a tensor's bytes in element order, from any device. */

@@ -318,7 +318,7 @@ final class Replica implements AutoCloseable {
 	/** SHA-256 over all parameters and buffers, in hexadecimal. */
 	String stateSha256() {
 		MessageDigest digest = Sha256.newDigest();
-		this.state.forEach((tensor) -> digest.update(TensorMemory.bytes(tensor)));
+		this.state.forEach((tensor) -> TensorMemory.update(digest, tensor));
 		return Sha256.hex(digest);
 	}
 

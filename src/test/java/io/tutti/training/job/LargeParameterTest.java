@@ -3,6 +3,7 @@ package io.tutti.training.job;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -15,9 +16,12 @@ import io.tutti.training.DataParallelSettings;
 import io.tutti.training.DistributedDataParallel;
 import io.tutti.training.ModelTensors;
 import io.tutti.training.Overlap;
+import io.tutti.training.internal.Sha256;
+import io.tutti.training.internal.TensorMemory;
 import org.bytedeco.javacpp.PointerScope;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorOptions;
 import org.bytedeco.pytorch.global.torch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -38,6 +42,9 @@ class LargeParameterTest {
 
 	/** Memory that the test needs, with a reserve for others. */
 	private static final long NEEDED_BYTES = 12L << 30;
+
+	/** One tensor, with a reserve for others. */
+	private static final long HASHED_NEEDED_BYTES = 6L << 30;
 
 	/**
 	 * One parameter of more than 2 GiB, reduced in one list with another parameter. The
@@ -79,6 +86,27 @@ class LargeParameterTest {
 		}
 		finally {
 			huge.close();
+		}
+	}
+
+	/** At the end of a training, which a failure would lose. */
+	@Test
+	void aParameterOfMoreThanTwoGibibytesIsHashed() throws Exception {
+		long available = availableBytes();
+		assumeTrue(available >= HASHED_NEEDED_BYTES,
+				() -> "needs " + HASHED_NEEDED_BYTES + " bytes of memory, available are " + available);
+		byte[] piece = new byte[1 << 20];
+		MessageDigest expected = Sha256.newDigest();
+		for (int count = 0; count < 1 << 11; count++) {
+			expected.update(piece);
+		}
+		expected.update(new byte[] { 0, 0, 0, 0, 0, 0, 0, 7 });
+		try (PointerScope _ = new PointerScope()) {
+			Tensor huge = torch.zeros(new long[] { (1L << 31) + 8 }, new TensorOptions(torch.ScalarType.Byte));
+			huge.narrow(0, (1L << 31) + 7, 1).fill_(new Scalar(7));
+			MessageDigest digest = Sha256.newDigest();
+			TensorMemory.update(digest, huge);
+			assertThat(Sha256.hex(digest)).isEqualTo(Sha256.hex(expected));
 		}
 	}
 
