@@ -398,6 +398,13 @@ public final class CheckpointStore implements AutoCloseable {
 		try (Arena arena = Arena.ofShared()) {
 			List<StoredTensor> model = broadcast(contents.model(), files, arena);
 			List<StoredTensor> optimizer = broadcast(contents.optimizer(), files, arena);
+			SharedFailure.run(this.group, () -> replace(model, optimizer));
+		}
+		return contents.progress();
+	}
+
+	private void replace(List<StoredTensor> model, List<StoredTensor> optimizer) {
+		try {
 			model.forEach(this.state::restore);
 			this.state.restoreOptimizer(optimizer);
 		}
@@ -405,7 +412,6 @@ public final class CheckpointStore implements AutoCloseable {
 			throw CheckpointException.rejected(
 					"cannot continue from the checkpoint in " + this.options.directory() + ": " + ex.getMessage());
 		}
-		return contents.progress();
 	}
 
 	private List<StoredTensor> broadcast(List<TensorHeader> headers, @Nullable CheckpointFiles files, Arena arena)

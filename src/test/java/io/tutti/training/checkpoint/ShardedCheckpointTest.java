@@ -30,6 +30,7 @@ import org.bytedeco.javacpp.PointerScope;
 import org.bytedeco.pytorch.Adam;
 import org.bytedeco.pytorch.AdamOptions;
 import org.bytedeco.pytorch.Optimizer;
+import org.bytedeco.pytorch.OptimizerParamGroup;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorVector;
@@ -184,6 +185,31 @@ class ShardedCheckpointTest {
 			}
 		}
 		assertThat(newest()).containsKeys("optimizer.exp_avg.empty", "optimizer.exp_avg.p0");
+	}
+
+	/** Its optimizer has another number of parameter groups than that of rank 0. */
+	@Test
+	void aRankThatCannotTakeTheCheckpointFailsItOnEveryRank() throws Exception {
+		runWhole(0, 1);
+		try (SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS)) {
+			List<RankThreads.Outcome<Void>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
+				Map<String, Tensor> parameters = parameters();
+				try (Optimizer optimizer = adam(new TensorVector(parameters.values().toArray(new Tensor[0])));
+						CheckpointStore store = store(world.group(rank),
+								new ModelState(ModelTensors.of(parameters), optimizer, TrainingDevice.CPU))) {
+					if (rank == 1) {
+						optimizer.add_param_group(new OptimizerParamGroup(new TensorVector(torch.ones(1))));
+					}
+					store.restore();
+				}
+				return null;
+			});
+			assertThat(outcomes)
+				.allSatisfy((outcome) -> assertThat(outcome.failure())
+					.isInstanceOfSatisfying(CheckpointException.class, (ex) -> assertThat(ex.isKnownToAll()).isTrue())
+					.hasMessageContainingAll("rank 1 failed: cannot continue from the checkpoint in " + this.directory,
+							"optimizer.group.1."));
+		}
 	}
 
 	/** Otherwise an elastic job could go on from a mixture of two models. */
