@@ -158,7 +158,7 @@ public final class ModelState implements AutoCloseable {
 	}
 
 	/**
-	 * Bytes of this rank's part of the optimizer's state, without options.
+	 * Bytes of this rank's part of the optimizer's state, without options of groups.
 	 * @return bytes, 0 without an optimizer
 	 */
 	public long optimizerBytes() {
@@ -169,7 +169,7 @@ public final class ModelState implements AutoCloseable {
 			OptimizerTensors.save(this.optimizer, this.archive);
 			return ownOptimizer().stream()
 				.map(StoredTensor::header)
-				.filter((header) -> !OptimizerTensors.isOption(header))
+				.filter((header) -> !ParameterGroups.isPart(header))
 				.mapToLong(TensorHeader::bytes)
 				.sum();
 		}
@@ -189,11 +189,13 @@ public final class ModelState implements AutoCloseable {
 	 * {@link PointerScope}.
 	 */
 	List<StoredTensor> stagedOptimizer() {
-		List<StoredTensor> all = new ArrayList<>(ownOptimizer());
-		if (this.parts != null) {
-			all.addAll(this.parts.received());
+		if (this.parts == null) {
+			return ownOptimizer();
 		}
-		return all;
+		List<List<StoredTensor>> all = new ArrayList<>();
+		all.add(ownOptimizer());
+		all.addAll(this.parts.received());
+		return ParameterGroups.joined(all);
 	}
 
 	/** What prevents this state from taking other values; {@code null} if nothing. */
@@ -238,7 +240,7 @@ public final class ModelState implements AutoCloseable {
 		}
 		List<StoredTensor> own = (this.parts == null) ? stored
 				: stored.stream()
-					.filter((tensor) -> OptimizerTensors.isOption(tensor.header())
+					.filter((tensor) -> ParameterGroups.isPart(tensor.header())
 							|| this.updated.contains(OptimizerTensors.parameter(tensor.header())))
 					.toList();
 		OptimizerTensors.load(this.optimizer, own, this.parameters, this.device);

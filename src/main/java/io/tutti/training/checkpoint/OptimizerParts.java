@@ -17,7 +17,7 @@ final class OptimizerParts implements AutoCloseable {
 
 	private final ProcessGroup group;
 
-	private final List<StoredTensor> received = new ArrayList<>();
+	private final List<List<StoredTensor>> received = new ArrayList<>();
 
 	private @Nullable Arena arena;
 
@@ -45,12 +45,14 @@ final class OptimizerParts implements AutoCloseable {
 			agree(() -> memories.addAll(memories(parts, own, once)));
 			int next = 0;
 			for (int source = 1; source < this.group.worldSize(); source++) {
+				List<StoredTensor> part = new ArrayList<>();
 				for (TensorHeader header : parts.get(source - 1)) {
 					MemorySegment data = memories.get(next++);
 					StateBroadcast.broadcast(source, this.group, data);
-					if (this.group.rank() == 0) {
-						this.received.add(new StoredTensor(header, data));
-					}
+					part.add(new StoredTensor(header, data));
+				}
+				if (this.group.rank() == 0) {
+					this.received.add(part);
 				}
 			}
 		}
@@ -99,9 +101,9 @@ final class OptimizerParts implements AutoCloseable {
 		return memories;
 	}
 
-	/** What {@link #collect} has received, without options of parameter groups. */
-	List<StoredTensor> received() {
-		return this.received.stream().filter((tensor) -> !OptimizerTensors.isOption(tensor.header())).toList();
+	/** The parts that {@link #collect} has received. */
+	List<List<StoredTensor>> received() {
+		return List.copyOf(this.received);
 	}
 
 	/** Frees the collected state. */

@@ -30,15 +30,13 @@ import org.bytedeco.pytorch.Tuple;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An optimizer's state as named tensors: {@code optimizer.exp_avg.<parameter>} and, for
- * the options of a parameter group, {@code optimizer.group.0.lr}. libtorch gives access
- * to the state only through its archive, in which a parameter's key is its address.
+ * An optimizer's state as named tensors: {@code optimizer.exp_avg.<parameter>}, and those
+ * of its {@link ParameterGroups}. libtorch gives access to the state only through its
+ * archive, in which a parameter's key is its address.
  */
 final class OptimizerTensors {
 
-	private static final String PREFIX = "optimizer.";
-
-	private static final String GROUP = "group";
+	static final String PREFIX = "optimizer.";
 
 	private static final String VERSION = "pytorch_version";
 
@@ -86,9 +84,13 @@ final class OptimizerTensors {
 		}
 		InputArchive groups = child(archive, GROUPS);
 		for (int group = 0; group < size(groups, GROUPS); group++) {
-			InputArchive options = child(child(groups, GROUPS + "/" + group), OPTIONS);
+			InputArchive archived = child(groups, GROUPS + "/" + group);
+			InputArchive options = child(archived, OPTIONS);
 			for (String key : keys(options)) {
-				add(tensors, PREFIX + GROUP + "." + group + "." + key, value(options, key));
+				add(tensors, ParameterGroups.option(group, key), value(options, key));
+			}
+			for (String parameter : parameters(archived, parameters)) {
+				tensors.add(number(ParameterGroups.groupOf(parameter), group));
 			}
 		}
 		return tensors;
@@ -105,7 +107,7 @@ final class OptimizerTensors {
 		for (TensorHeader header : state) {
 			Place place = Place.of(header.name());
 			TensorHeader parameter = byName.get(place.owner());
-			boolean fits = place.key().equals(GROUP) || parameter != null
+			boolean fits = ParameterGroups.isOption(header.name()) || parameter != null
 					&& (header.shape().equals(parameter.shape()) || isCount(header.type(), header.shape().size()));
 			if (!fits) {
 				return "its " + header.name() + " of type " + header.describe() + " fits no parameter of this job";
@@ -114,12 +116,7 @@ final class OptimizerTensors {
 		return null;
 	}
 
-	/** Whether a tensor is an option of a parameter group. */
-	static boolean isOption(TensorHeader header) {
-		return Place.of(header.name()).key().equals(GROUP);
-	}
-
-	/** The parameter of a tensor that is not an option. */
+	/** The parameter of a tensor that is not an option of a group. */
 	static String parameter(TensorHeader header) {
 		return Place.of(header.name()).owner();
 	}
@@ -161,12 +158,13 @@ final class OptimizerTensors {
 			Map<String, String> parameters) {
 		OutputArchive archive = new OutputArchive();
 		archive.write(VERSION, value(own, VERSION));
+		ParameterGroups saved = new ParameterGroups(byName);
 		OutputArchive state = new OutputArchive(archive.compilation_unit());
 		Set<String> owners = Set.copyOf(parameters.values());
 		Map<String, Map<String, Tensor>> byParameter = new HashMap<>();
 		for (String name : List.copyOf(byName.keySet())) {
 			Place place = Place.of(name);
-			if (!place.key().equals(GROUP) && owners.contains(place.owner())) {
+			if (owners.contains(place.owner())) {
 				byParameter.computeIfAbsent(place.owner(), (_) -> new LinkedHashMap<>())
 					.put(place.key(), byName.remove(name));
 			}
@@ -176,9 +174,11 @@ final class OptimizerTensors {
 		OutputArchive groups = new OutputArchive(archive.compilation_unit());
 		InputArchive ownGroups = child(own, GROUPS);
 		groups.write(GROUPS + "/size", tensor(ownGroups, GROUPS + "/size"));
+		saved.requireAtMost(Math.toIntExact(size(ownGroups, GROUPS)));
 		for (int index = 0; index < size(ownGroups, GROUPS); index++) {
 			String key = GROUPS + "/" + index;
-			groups.write(key, group(archive, child(ownGroups, key), index, byName));
+			InputArchive group = child(ownGroups, key);
+			groups.write(key, group(archive, group, index, saved.options(index, parameters(group, parameters))));
 		}
 		archive.write(GROUPS, groups);
 		return archive;
@@ -199,7 +199,24 @@ final class OptimizerTensors {
 		return type == ElementType.I64 && dimensions == 0;
 	}
 
-	private static OutputArchive group(OutputArchive parent, InputArchive own, int index, Map<String, Tensor> byName) {
+	/** Names of the parameters of an archived group. */
+	private static List<String> parameters(InputArchive group, Map<String, String> names) {
+		List<String> parameters = new ArrayList<>();
+		for (int index = 0; index < size(group, "params"); index++) {
+			String name = names.get(value(group, "params/" + index).toStringRef().getString());
+			if (name != null) {
+				parameters.add(name);
+			}
+		}
+		return parameters;
+	}
+
+	/**
+	 * A copy of an archived group with other options.
+	 * @param saved the options, {@code null} to keep its own
+	 */
+	private static OutputArchive group(OutputArchive parent, InputArchive own, int index,
+			@Nullable Map<String, Tensor> saved) {
 		OutputArchive group = new OutputArchive(parent.compilation_unit());
 		group.write("params/size", tensor(own, "params/size"));
 		for (int parameter = 0; parameter < size(own, "params"); parameter++) {
@@ -207,16 +224,25 @@ final class OptimizerTensors {
 		}
 		InputArchive ownOptions = child(own, OPTIONS);
 		OutputArchive options = new OutputArchive(parent.compilation_unit());
-		for (String key : keys(ownOptions)) {
-			String name = PREFIX + GROUP + "." + index + "." + key;
-			Tensor tensor = byName.remove(name);
-			if (tensor == null) {
-				throw new IllegalArgumentException("there is no " + name);
-			}
-			options.write(key, like(value(ownOptions, key), tensor, name));
+		List<String> keys = keys(ownOptions);
+		for (String key : keys) {
+			options.write(key, (saved != null) ? option(saved, index, key, value(ownOptions, key))
+					: value(ownOptions, key));
+		}
+		if (saved != null && !keys.containsAll(saved.keySet())) {
+			throw new IllegalArgumentException("the optimizer has other options than " + saved.keySet());
 		}
 		group.write(OPTIONS, options);
 		return group;
+	}
+
+	private static IValue option(Map<String, Tensor> saved, int index, String key, IValue own) {
+		String name = ParameterGroups.option(index, key);
+		Tensor tensor = saved.get(key);
+		if (tensor == null) {
+			throw new IllegalArgumentException("there is no " + name);
+		}
+		return like(own, tensor, name);
 	}
 
 	/** A tensor's value as the type of another value. */
@@ -250,7 +276,7 @@ final class OptimizerTensors {
 					MemorySegment.ofArray(new byte[] { (byte) (value.toBool() ? 1 : 0) }));
 		}
 		if (value.isInt()) {
-			return new StoredTensor(new TensorHeader(name, ElementType.I64, List.of()), littleEndian(value.toInt()));
+			return number(name, value.toInt());
 		}
 		if (value.isDouble()) {
 			return new StoredTensor(new TensorHeader(name, ElementType.F64, List.of()),
@@ -265,6 +291,11 @@ final class OptimizerTensors {
 		}
 		throw new IllegalArgumentException(
 				name + " is a value of type " + value.tagKind().getString() + ", which a checkpoint cannot hold");
+	}
+
+	/** A whole number as a scalar. */
+	static StoredTensor number(String name, long value) {
+		return new StoredTensor(new TensorHeader(name, ElementType.I64, List.of()), littleEndian(value));
 	}
 
 	private static MemorySegment littleEndian(long... values) {
@@ -312,8 +343,8 @@ final class OptimizerTensors {
 	/**
 	 * The parts of a name.
 	 *
-	 * @param key key of the value, such as {@code exp_avg}, or {@code group}
-	 * @param owner parameter, or option of a group
+	 * @param key key of the value, such as {@code exp_avg}
+	 * @param owner parameter
 	 */
 	private record Place(String key, String owner) {
 

@@ -9,6 +9,7 @@ import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -31,6 +32,9 @@ import org.bytedeco.pytorch.Adam;
 import org.bytedeco.pytorch.AdamOptions;
 import org.bytedeco.pytorch.Optimizer;
 import org.bytedeco.pytorch.OptimizerParamGroup;
+import org.bytedeco.pytorch.OptimizerParamGroupVector;
+import org.bytedeco.pytorch.SGD;
+import org.bytedeco.pytorch.SGDOptions;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorVector;
@@ -79,7 +83,7 @@ class ShardedCheckpointTest {
 		Map<String, byte[]> saved = newest();
 		assertThat(saved).containsKeys("optimizer.exp_avg.p0", "optimizer.exp_avg_sq.p4", "optimizer.step.p2",
 				"optimizer.group.0.lr");
-		assertThat(saved).hasSize(5 + 5 * 3 + 5);
+		assertThat(saved).hasSize(5 + 5 * 4 + 5);
 		runDivided(ranks, SAVED_AFTER, STEPS);
 		assertSame(newest(), expected());
 	}
@@ -90,6 +94,106 @@ class ShardedCheckpointTest {
 		runWhole(1, SAVED_AFTER);
 		runDivided(2, SAVED_AFTER, STEPS);
 		assertSame(newest(), expected());
+	}
+
+	/**
+	 * As many programs do: weights with decay in one group, other parameters without
+	 * decay in another, if there are any. The first rank has one group, the second
+	 * another one or both.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "64,8", "64,16,8", "64,16,8,8" })
+	void eachParameterKeepsTheOptionsOfItsGroup(String sizes) throws Exception {
+		groupedStep(2, sizes, 0);
+		for (int ranks : new int[] { 2, 1, 3 }) {
+			groupedStep(ranks, sizes, 0.5);
+		}
+		Map<String, byte[]> divided = newest();
+		assertThat(divided.keySet()).filteredOn((name) -> name.endsWith(".weight_decay")).hasSize(2);
+		Path shared = this.directory;
+		this.directory = shared.resolve("alone");
+		for (int step = 0; step < 4; step++) {
+			groupedStep(1, sizes, (step == 0) ? 0 : 0.5);
+		}
+		Map<String, byte[]> alone = newest();
+		this.directory = shared;
+		alone.forEach((name, bytes) -> {
+			if (!name.startsWith("optimizer.group")) {
+				assertThat(divided.get(name)).as(name).isEqualTo(bytes);
+			}
+		});
+	}
+
+	/**
+	 * Continues from the newest checkpoint by one step of SGD with groups of its own.
+	 * @param change added to the decay with which the optimizer is created, but not to
+	 * that of the checkpoint
+	 */
+	private void groupedStep(int ranks, String sizes, double change) throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(ranks, Timeouts.DEFAULTS)) {
+			RankThreads.run(ranks, LIMIT, (rank) -> {
+				ProcessGroup group = world.group(rank);
+				Map<String, Tensor> parameters = matricesAndVectors(sizes);
+				ModelTensors model = ModelTensors.of(parameters);
+				try (ShardedOptimizer optimizer = new ShardedOptimizer(group, model,
+						(own) -> grouped(own, 0.1 + change, change));
+						CheckpointStore store = store(group,
+								new ModelState(group, model, optimizer, TrainingDevice.CPU))) {
+					long from = stepOf(store.restore());
+					assertDecay(optimizer.local());
+					gradients(parameters, from);
+					optimizer.step();
+					store.save(new Progress(from + 1, 0, 0));
+					store.finish();
+				}
+				group.barrier();
+				return null;
+			});
+		}
+	}
+
+	private static void assertDecay(@Nullable Optimizer optimizer) {
+		OptimizerParamGroupVector groups = (optimizer != null) ? optimizer.param_groups()
+				: new OptimizerParamGroupVector();
+		for (long index = 0; index < groups.size(); index++) {
+			double expected = (groups.get(index).params().get(0).dim() > 1) ? 0.1 : 0;
+			assertThat(new SGDOptions(groups.get(index).options()).weight_decay().get()).isEqualTo(expected);
+		}
+	}
+
+	private static SGD grouped(TensorVector parameters, double decay, double otherDecay) {
+		SGDOptions options = new SGDOptions(0.05);
+		options.momentum().put(0.9);
+		SGD optimizer = null;
+		for (boolean matrices : new boolean[] { true, false }) {
+			TensorVector own = new TensorVector(Arrays.stream(parameters.get())
+				.filter((tensor) -> (tensor.dim() > 1) == matrices)
+				.toArray(Tensor[]::new));
+			if (own.empty()) {
+				continue;
+			}
+			if (optimizer == null) {
+				optimizer = new SGD(own, options);
+			}
+			else {
+				optimizer.add_param_group(new OptimizerParamGroup(own));
+			}
+			OptimizerParamGroupVector groups = optimizer.param_groups();
+			new SGDOptions(groups.get(groups.size() - 1).options()).weight_decay().put(matrices ? decay : otherDecay);
+		}
+		return optimizer;
+	}
+
+	/** Matrices of a multiple of 16 values, and vectors. */
+	private static Map<String, Tensor> matricesAndVectors(String sizes) {
+		Map<String, Tensor> parameters = new LinkedHashMap<>();
+		for (String size : sizes.split(",")) {
+			int count = Integer.parseInt(size);
+			Tensor values = torch.arange(new Scalar(count)).to(torch.ScalarType.Float).div(new Scalar(7));
+			parameters.put("p" + parameters.size(),
+					((count % 16 == 0) ? values.view(16, -1) : values).requires_grad_(true));
+		}
+		return parameters;
 	}
 
 	/** More ranks than parameters: some have no part. */
@@ -187,19 +291,17 @@ class ShardedCheckpointTest {
 		assertThat(newest()).containsKeys("optimizer.exp_avg.empty", "optimizer.exp_avg.p0");
 	}
 
-	/** Its optimizer has another number of parameter groups than that of rank 0. */
+	/** Its optimizer has other options than that of rank 0. */
 	@Test
 	void aRankThatCannotTakeTheCheckpointFailsItOnEveryRank() throws Exception {
 		runWhole(0, 1);
 		try (SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS)) {
 			List<RankThreads.Outcome<Void>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
 				Map<String, Tensor> parameters = parameters();
-				try (Optimizer optimizer = adam(new TensorVector(parameters.values().toArray(new Tensor[0])));
+				TensorVector all = new TensorVector(parameters.values().toArray(new Tensor[0]));
+				try (Optimizer optimizer = (rank == 1) ? new SGD(all, new SGDOptions(0.1)) : adam(all);
 						CheckpointStore store = store(world.group(rank),
 								new ModelState(ModelTensors.of(parameters), optimizer, TrainingDevice.CPU))) {
-					if (rank == 1) {
-						optimizer.add_param_group(new OptimizerParamGroup(new TensorVector(torch.ones(1))));
-					}
 					store.restore();
 				}
 				return null;
@@ -208,7 +310,7 @@ class ShardedCheckpointTest {
 				.allSatisfy((outcome) -> assertThat(outcome.failure())
 					.isInstanceOfSatisfying(CheckpointException.class, (ex) -> assertThat(ex.isKnownToAll()).isTrue())
 					.hasMessageContainingAll("rank 1 failed: cannot continue from the checkpoint in " + this.directory,
-							"optimizer.group.1."));
+							"there is no optimizer.group.0."));
 		}
 	}
 
