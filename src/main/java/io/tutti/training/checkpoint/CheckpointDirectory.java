@@ -40,7 +40,8 @@ import org.jspecify.annotations.Nullable;
  * A stopped process keeps its lock, and so rank 0 of a later generation of an elastic job
  * cannot take it. Each generation of such a job therefore has a claim, a lock file of its
  * own whose name has the id of the job and the generation. The newest claim writes: a
- * process looks for a newer one before it publishes or deletes anything.
+ * process looks for a newer one before it publishes or deletes anything. A claim lists
+ * the checkpoints of earlier jobs until the job has added its first.
  */
 final class CheckpointDirectory implements Closeable {
 
@@ -61,12 +62,17 @@ final class CheckpointDirectory implements Closeable {
 
 	private static final Pattern CLAIM = Pattern.compile("\\.claim-([0-9a-f]{16})-(\\d{1,18})");
 
+	/** Holder and steps; the line end is missing if the process was lost meanwhile. */
+	private static final Pattern CLAIM_CONTENT = Pattern.compile(".*\nearlier checkpoints:((?: \\d+)*)\n");
+
 	private final Path path;
 
 	private final Owner owner;
 
 	/** The lock, unless a stopped process of the same job holds it, and the claim. */
 	private final List<FileChannel> locks = new ArrayList<>();
+
+	private @Nullable FileChannel claim;
 
 	/** Checkpoints that earlier jobs have left, until this one has added its first. */
 	private List<Entry> earlier;
@@ -125,7 +131,7 @@ final class CheckpointDirectory implements Closeable {
 		this.owner = owner;
 		try {
 			boolean alone = takeLock(path.resolve(LOCK));
-			this.earlier = earlierClaims().isEmpty() ? list(path) : List.of();
+			this.earlier = earlierCheckpoints();
 			if (owner.job() != 0) {
 				takeClaim();
 			}
@@ -155,6 +161,11 @@ final class CheckpointDirectory implements Closeable {
 			.toList();
 	}
 
+	/** The job continues from the newest checkpoint, and therefore sets none aside. */
+	void continueFromNewest() throws IOException {
+		forgetEarlier();
+	}
+
 	/**
 	 * Adds a checkpoint, unless an earlier generation of an elastic group has completed
 	 * one of the same step. Checkpoints of the same and later steps that an earlier job
@@ -165,7 +176,7 @@ final class CheckpointDirectory implements Closeable {
 	Path add(long step, Content content) throws IOException {
 		requireNewest();
 		setAsideFrom(step);
-		Path target = this.path.resolve(String.format(Locale.ROOT, "step-%08d", step));
+		Path target = directory(step);
 		if (Files.isDirectory(target)) {
 			return target;
 		}
@@ -191,15 +202,34 @@ final class CheckpointDirectory implements Closeable {
 		}
 	}
 
+	private Path directory(long step) {
+		return this.path.resolve(String.format(Locale.ROOT, "step-%08d", step));
+	}
+
 	private void setAsideFrom(long step) throws IOException {
 		for (Entry old : this.earlier) {
 			if (old.step() >= step && Files.isDirectory(old.path())) {
-				Path aside = this.path.resolve(old.path().getFileName() + EARLIER);
-				delete(aside);
-				Files.move(old.path(), aside, StandardCopyOption.ATOMIC_MOVE);
+				requireNewest();
+				Files.move(old.path(), aside(old.path()), StandardCopyOption.ATOMIC_MOVE);
 			}
 		}
-		this.earlier = List.of();
+		forgetEarlier();
+	}
+
+	/** A name that no other job has used. */
+	private static Path aside(Path checkpoint) {
+		Path aside = checkpoint.resolveSibling(checkpoint.getFileName() + EARLIER);
+		for (int number = 2; Files.exists(aside); number++) {
+			aside = checkpoint.resolveSibling(checkpoint.getFileName() + EARLIER + "-" + number);
+		}
+		return aside;
+	}
+
+	private void forgetEarlier() throws IOException {
+		if (!this.earlier.isEmpty()) {
+			this.earlier = List.of();
+			recordEarlier();
+		}
 	}
 
 	/**
@@ -265,10 +295,40 @@ final class CheckpointDirectory implements Closeable {
 		}).toList();
 	}
 
+	/** Those that the first generation of the job has found. */
+	private List<Entry> earlierCheckpoints() throws IOException {
+		List<Path> newestFirst = earlierClaims().stream()
+			.sorted(Comparator.comparingLong((Path file) -> generation(claim(file))).reversed())
+			.toList();
+		for (Path claim : newestFirst) {
+			Matcher content = CLAIM_CONTENT.matcher(Files.readString(claim));
+			if (content.matches()) {
+				return Pattern.compile("\\d+")
+					.matcher(content.group(1))
+					.results()
+					.map((number) -> Long.parseLong(number.group()))
+					.map((step) -> new Entry(directory(step), step))
+					.toList();
+			}
+		}
+		return list(this.path);
+	}
+
 	private void takeClaim() throws IOException {
-		this.locks.add(lock(this.path.resolve(this.owner.claim())));
+		FileChannel own = lock(this.path.resolve(this.owner.claim()));
+		this.locks.add(own);
+		this.claim = own;
+		recordEarlier();
 		for (Path earlier : earlierClaims()) {
 			Files.deleteIfExists(earlier);
+		}
+	}
+
+	private void recordEarlier() throws IOException {
+		if (this.claim != null) {
+			StringBuilder text = new StringBuilder(holder()).append("\nearlier checkpoints:");
+			this.earlier.forEach((entry) -> text.append(' ').append(entry.step()));
+			write(this.claim, text.append('\n').toString());
 		}
 	}
 
@@ -327,9 +387,13 @@ final class CheckpointDirectory implements Closeable {
 				throw inUse(file, channel, null);
 			}
 		}
-		channel.truncate(0);
-		channel.write(ByteBuffer.wrap(holder().getBytes(StandardCharsets.UTF_8)), 0);
+		write(channel, holder());
 		return channel;
+	}
+
+	private static void write(FileChannel channel, String text) throws IOException {
+		channel.truncate(0);
+		channel.write(ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)), 0);
 	}
 
 	private static String holder() {
@@ -348,7 +412,9 @@ final class CheckpointDirectory implements Closeable {
 			throws IOException {
 		ByteBuffer holder = ByteBuffer.allocate(MAX_HOLDER_BYTES);
 		channel.read(holder, 0);
-		String known = new String(holder.array(), 0, holder.position(), StandardCharsets.UTF_8).strip();
+		String known = new String(holder.array(), 0, holder.position(), StandardCharsets.UTF_8).lines()
+			.findFirst()
+			.orElse("");
 		return new IllegalStateException(
 				"the checkpoint directory " + AtomicFile.directoryOf(file) + " is in use by another job"
 						+ (known.isEmpty() ? "" : ": " + known) + ". Give each job its own directory, or end that job",

@@ -400,6 +400,9 @@ public final class CheckpointStore implements AutoCloseable {
 			List<StoredTensor> optimizer = broadcast(contents.optimizer(), files, arena);
 			SharedFailure.run(this.group, () -> replace(model, optimizer));
 		}
+		if (this.directory != null) {
+			this.directory.continueFromNewest();
+		}
 		return contents.progress();
 	}
 

@@ -111,6 +111,57 @@ class CheckpointDirectoryTest {
 		}
 	}
 
+	/** The first generation has ended before its first checkpoint. */
+	@Test
+	void aLaterGenerationSetsAsideWhatTheFirstHasFound() throws Exception {
+		try (CheckpointDirectory earlier = new CheckpointDirectory(this.path)) {
+			earlier.add(10, CONTENT);
+			earlier.add(500, CONTENT);
+		}
+		for (int generation = 0; generation < 3; generation++) {
+			new CheckpointDirectory(this.path, new Owner(JOB, generation)).close();
+		}
+		try (CheckpointDirectory fourth = new CheckpointDirectory(this.path, new Owner(JOB, 3))) {
+			fourth.add(10, (path) -> Files.writeString(path.resolve("data"), "new"));
+		}
+		assertThat(steps()).containsExactly(10L);
+		assertThat(this.path.resolve("step-00000010").resolve("data")).hasContent("new");
+		assertThat(names()).contains("step-00000010.earlier", "step-00000500.earlier");
+		try (CheckpointDirectory fifth = new CheckpointDirectory(this.path, new Owner(JOB, 4))) {
+			fifth.add(10, CONTENT);
+		}
+		assertThat(this.path.resolve("step-00000010").resolve("data")).as("of the same job").hasContent("new");
+	}
+
+	/** Otherwise the loss of a process at once could lose the step. */
+	@Test
+	void aJobThatContinuesSetsNothingAside() throws Exception {
+		try (CheckpointDirectory earlier = new CheckpointDirectory(this.path)) {
+			earlier.add(10, CONTENT);
+		}
+		try (CheckpointDirectory first = new CheckpointDirectory(this.path, new Owner(JOB, 0))) {
+			first.continueFromNewest();
+		}
+		try (CheckpointDirectory second = new CheckpointDirectory(this.path, new Owner(JOB, 1))) {
+			second.add(10, (path) -> Files.writeString(path.resolve("data"), "new"));
+		}
+		assertThat(this.path.resolve("step-00000010").resolve("data")).hasContent("x");
+		assertThat(names()).doesNotContain("step-00000010.earlier");
+	}
+
+	@Test
+	void aThirdJobKeepsWhatTheSecondHasSetAside() throws Exception {
+		for (String content : List.of("first", "second", "third", "fourth")) {
+			try (CheckpointDirectory job = new CheckpointDirectory(this.path)) {
+				job.add(10, (path) -> Files.writeString(path.resolve("data"), content));
+			}
+		}
+		assertThat(this.path.resolve("step-00000010.earlier").resolve("data")).hasContent("first");
+		assertThat(this.path.resolve("step-00000010.earlier-2").resolve("data")).hasContent("second");
+		assertThat(this.path.resolve("step-00000010.earlier-3").resolve("data")).hasContent("third");
+		assertThat(steps()).containsExactly(10L);
+	}
+
 	/** Both have the state after this step. */
 	@Test
 	void aLaterGenerationKeepsTheCheckpointOfAnEarlierOne() throws Exception {
