@@ -191,7 +191,7 @@ public final class ClassifierTask implements TrainingTask {
 	private record SampleTensors(int columns, int classes, Tensor features, Tensor labels) implements AutoCloseable {
 
 		static SampleTensors of(Dataset data, TrainingDevice device) {
-			try (Tensor flat = torch.tensor(data.features())) {
+			try (Tensor flat = torch.tensor(data.roundedFeatures())) {
 				return new SampleTensors(data.columns(), data.classes(),
 						device.take(flat.view(data.rows(), data.columns())),
 						device.take(torch.tensor(Arrays.stream(data.labels()).asLongStream().toArray())));

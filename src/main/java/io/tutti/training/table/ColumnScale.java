@@ -29,7 +29,7 @@ record ColumnScale(double mean, double deviation) {
 	 * Measures a column.
 	 * @param values the column's training values; sorted on return
 	 */
-	static ColumnScale of(float[] values) {
+	static ColumnScale of(double[] values) {
 		Arrays.sort(values);
 		double first = values[0];
 		double last = values[values.length - 1];
@@ -46,8 +46,8 @@ record ColumnScale(double mean, double deviation) {
 		return new ColumnScale(mean, deviation(values, first, last, mean));
 	}
 
-	/** Standardises a value; 0 for a constant column. */
-	float apply(float value) {
+	/** Standardises a value to a 32-bit float; 0 for a constant column. */
+	float apply(double value) {
 		if (this.deviation == 0) {
 			return 0;
 		}
@@ -58,27 +58,27 @@ record ColumnScale(double mean, double deviation) {
 	 * An estimate of the standard deviation that is robust to 5 % of outliers at either
 	 * end.
 	 */
-	private static double spread(float[] sorted) {
+	private static double spread(double[] sorted) {
 		double half = quantile(sorted, 0.75) - quantile(sorted, 0.25);
 		double nineTenths = quantile(sorted, 0.95) - quantile(sorted, 0.05);
 		return Math.max(half / SPAN_OF_HALF, nineTenths / SPAN_OF_NINE_TENTHS);
 	}
 
-	private static double quantile(float[] sorted, double share) {
+	private static double quantile(double[] sorted, double share) {
 		return sorted[(int) Math.round(share * (sorted.length - 1))];
 	}
 
-	private static double mean(float[] values, double first, double last) {
+	private static double mean(double[] values, double first, double last) {
 		double sum = 0;
-		for (float value : values) {
+		for (double value : values) {
 			sum += Math.clamp(value, first, last);
 		}
 		return sum / values.length;
 	}
 
-	private static double deviation(float[] values, double first, double last, double mean) {
+	private static double deviation(double[] values, double first, double last, double mean) {
 		double sum = 0;
-		for (float value : values) {
+		for (double value : values) {
 			double difference = Math.clamp(value, first, last) - mean;
 			sum += difference * difference;
 		}

@@ -7,7 +7,7 @@ import io.tutti.training.internal.Shuffle;
 /**
  * A table split into training and test rows: as given, or four to one by a seed. Both
  * parts are scaled by statistics of the training rows only. Each column is scaled by its
- * {@link ColumnScale}. A wide table is also multiplied by one factor, so that a row has
+ * {@link ColumnScale} before its values become 32-bit floats. A wide table is also multiplied by one factor, so that a row has
  * about the norm of a row of {@value #ROW_SQUARES} columns.
  *
  * @param training training rows
@@ -43,7 +43,7 @@ record DataSplit(Dataset training, Dataset test) {
 	}
 
 	private static void scale(Dataset table, int column, ColumnScale scale) {
-		float[] features = table.features();
+		double[] features = table.features();
 		for (int index = column; index < features.length; index += table.columns()) {
 			features[index] = scale.apply(features[index]);
 		}
@@ -51,16 +51,16 @@ record DataSplit(Dataset training, Dataset test) {
 
 	private static double squares(Dataset table) {
 		double sum = 0;
-		for (float feature : table.features()) {
-			sum += (double) feature * feature;
+		for (double feature : table.features()) {
+			sum += feature * feature;
 		}
 		return sum;
 	}
 
 	private static void multiply(Dataset table, float factor) {
-		float[] features = table.features();
+		double[] features = table.features();
 		for (int index = 0; index < features.length; index++) {
-			features[index] *= factor;
+			features[index] = (float) (features[index] * factor);
 		}
 	}
 

@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
+import java.util.Arrays;
 import java.util.List;
 
 import io.tutti.training.internal.Sha256;
@@ -18,7 +19,7 @@ import io.tutti.training.internal.Sha256;
  * @param classNames names of the classes, empty if the table holds their numbers
  * @param testRows number of rows at the end that are for the test, 0 to set aside a part
  */
-public record Dataset(int columns, int classes, float[] features, int[] labels, List<String> classNames, int testRows) {
+public record Dataset(int columns, int classes, double[] features, int[] labels, List<String> classNames, int testRows) {
 
 	/** Copies the list of names. */
 	public Dataset {
@@ -32,7 +33,7 @@ public record Dataset(int columns, int classes, float[] features, int[] labels, 
 	 * @param features the features, row by row, of length rows × columns
 	 * @param labels the class of each row, from 0
 	 */
-	public Dataset(int columns, int classes, float[] features, int[] labels) {
+	public Dataset(int columns, int classes, double[] features, int[] labels) {
 		this(columns, classes, features, labels, List.of(), 0);
 	}
 
@@ -43,9 +44,18 @@ public record Dataset(int columns, int classes, float[] features, int[] labels, 
 		return this.labels.length;
 	}
 
+	/** The features as 32-bit floats. */
+	float[] roundedFeatures() {
+		float[] rounded = new float[this.features.length];
+		for (int index = 0; index < rounded.length; index++) {
+			rounded[index] = (float) this.features[index];
+		}
+		return rounded;
+	}
+
 	/** The values of one column, row by row. */
-	float[] column(int column) {
-		float[] values = new float[rows()];
+	double[] column(int column) {
+		double[] values = new double[rows()];
 		for (int row = 0; row < values.length; row++) {
 			values[row] = this.features[row * this.columns + column];
 		}
@@ -54,16 +64,22 @@ public record Dataset(int columns, int classes, float[] features, int[] labels, 
 
 	/**
 	 * SHA-256 over all features and labels, the names of the classes and the number of
-	 * test rows, if any, in hexadecimal; identifies the table.
+	 * test rows, if any, in hexadecimal; identifies the table. A feature that no 32-bit
+	 * float holds is added once more as a double, so that the hash of other tables is the
+	 * one in checkpoints of earlier versions.
 	 */
 	String sha256() {
 		MessageDigest digest = Sha256.newDigest();
-		ByteBuffer row = ByteBuffer.allocate((this.columns + 1) * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+		ByteBuffer row = ByteBuffer
+			.allocate(this.columns * (Float.BYTES + Double.BYTES) + Integer.BYTES)
+			.order(ByteOrder.LITTLE_ENDIAN);
 		for (int index = 0; index < rows(); index++) {
+			double[] values = Arrays.copyOfRange(this.features, index * this.columns, (index + 1) * this.columns);
 			row.clear();
-			row.asFloatBuffer().put(this.features, index * this.columns, this.columns);
-			row.putInt(this.columns * Float.BYTES, this.labels[index]);
-			digest.update(row);
+			Arrays.stream(values).forEach((value) -> row.putFloat((float) value));
+			row.putInt(this.labels[index]);
+			Arrays.stream(values).filter((value) -> (float) value != value).forEach(row::putDouble);
+			digest.update(row.flip());
 		}
 		for (String name : this.classNames) {
 			digest.update(name.getBytes(StandardCharsets.UTF_8));
@@ -77,7 +93,7 @@ public record Dataset(int columns, int classes, float[] features, int[] labels, 
 
 	/** The rows {@code rows[from]} to {@code rows[to - 1]}, in that order. */
 	Dataset select(int[] rows, int from, int to) {
-		float[] selected = new float[(to - from) * this.columns];
+		double[] selected = new double[(to - from) * this.columns];
 		int[] selectedLabels = new int[to - from];
 		for (int index = from; index < to; index++) {
 			System.arraycopy(this.features, rows[index] * this.columns, selected, (index - from) * this.columns,

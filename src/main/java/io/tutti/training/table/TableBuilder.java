@@ -37,7 +37,7 @@ final class TableBuilder {
 
 	private String name;
 
-	private float[] features = new float[1 << 12];
+	private double[] features = new double[1 << 12];
 
 	private int[] labels = new int[1 << 6];
 
@@ -281,12 +281,12 @@ final class TableBuilder {
 		}
 	}
 
-	private float feature(long line, int column, String cell) {
+	private double feature(long line, int column, String cell) {
 		double value = number(line, column, cell);
 		if (!Float.isFinite((float) value)) {
 			throw malformed(line, column, shown(cell) + " exceeds the range of a 32-bit float");
 		}
-		return (float) value;
+		return value;
 	}
 
 	private int label(long line, String cell) {

@@ -27,11 +27,20 @@ class ColumnScaleTest {
 		assertThat(deviation(scaled)).isCloseTo(1, within(1e-3));
 	}
 
+	/** Such as a time in seconds, of which a 32-bit float keeps two minutes. */
+	@Test
+	void smallDifferencesOfLargeValuesAreKept() {
+		double[] column = IntStream.range(0, ROWS).mapToDouble((row) -> 1.7e9 + row).toArray();
+		double[] scaled = scaled(column);
+		assertThat(deviation(scaled)).isCloseTo(1, within(1e-3));
+		assertThat(scaled).doesNotHaveDuplicates();
+	}
+
 	/** Without winsorisation, all other values would be almost equal. */
 	@ParameterizedTest
-	@ValueSource(floats = { 100, 1e6f, 1e38f })
-	void aFewOutliersDoNotCompressTheOtherValues(float outlier) {
-		float[] column = normal(1, 0);
+	@ValueSource(doubles = { 100, 1e6, 1e38 })
+	void aFewOutliersDoNotCompressTheOtherValues(double outlier) {
+		double[] column = normal(1, 0);
 		Arrays.fill(column, 0, ROWS / 100, outlier);
 		double[] scaled = Arrays.copyOfRange(scaled(column), ROWS / 100, ROWS);
 		assertThat(deviation(scaled)).isBetween(0.7, 1.0);
@@ -41,7 +50,7 @@ class ColumnScaleTest {
 	@Test
 	void aHeavyTailedColumnKeepsTheSpreadOfItsMiddleHalf() {
 		Random random = new Random(5);
-		float[] column = floats(() -> (float) Math.tan(Math.PI * (random.nextDouble() - 0.5)));
+		double[] column = values(() -> Math.tan(Math.PI * (random.nextDouble() - 0.5)));
 		double[] scaled = scaled(column);
 		Arrays.sort(scaled);
 		assertThat(scaled[ROWS * 3 / 4] - scaled[ROWS / 4]).isGreaterThan(0.3);
@@ -51,9 +60,9 @@ class ColumnScaleTest {
 
 	/** The deviation of such a column is so small that one row is 89 deviations away. */
 	@ParameterizedTest
-	@ValueSource(floats = { 1e-6f, 1, 255, 1e30f })
-	void anAlmostConstantColumnIsClamped(float rare) {
-		float[] column = new float[ROWS];
+	@ValueSource(doubles = { 1e-6, 1, 255, 1e30 })
+	void anAlmostConstantColumnIsClamped(double rare) {
+		double[] column = new double[ROWS];
 		column[17] = rare;
 		ColumnScale scale = ColumnScale.of(column.clone());
 		assertThat(scale.apply(0)).isCloseTo(0, within(0.02f));
@@ -63,9 +72,9 @@ class ColumnScaleTest {
 	}
 
 	@ParameterizedTest
-	@ValueSource(floats = { 0, 0.1f, -1e38f, Float.MIN_VALUE })
-	void aConstantColumnIsZeroForEveryTestValue(float value) {
-		float[] column = new float[ROWS];
+	@ValueSource(doubles = { 0, 0.1, -1e38, Float.MIN_VALUE })
+	void aConstantColumnIsZeroForEveryTestValue(double value) {
+		double[] column = new double[ROWS];
 		Arrays.fill(column, value);
 		ColumnScale scale = ColumnScale.of(column);
 		assertThat(scale.apply(value)).isZero();
@@ -75,33 +84,33 @@ class ColumnScaleTest {
 	/** Pixels that are dark in most images carry much information where they are lit. */
 	@Test
 	void aMostlyZeroColumnKeepsTheOrderOfItsValues() {
-		float[] column = floats(() -> 0);
+		double[] column = values(() -> 0);
 		IntStream.range(0, ROWS / 10).forEach((row) -> column[row * 10] = 55 + row % 200);
 		ColumnScale scale = ColumnScale.of(column.clone());
 		assertThat(scale.apply(255)).isGreaterThan(scale.apply(155) + 0.5f).isLessThanOrEqualTo(LIMIT);
 		assertThat(scale.apply(155)).isGreaterThan(scale.apply(55) + 0.5f);
 	}
 
-	private static float[] normal(double unit, double mean) {
+	private static double[] normal(double unit, double mean) {
 		Random random = new Random(3);
-		return floats(() -> (float) (unit * (random.nextGaussian() + mean)));
+		return values(() -> unit * (random.nextGaussian() + mean));
 	}
 
 	private interface Source {
 
-		float next();
+		double next();
 
 	}
 
-	private static float[] floats(Source source) {
-		float[] values = new float[ROWS];
+	private static double[] values(Source source) {
+		double[] values = new double[ROWS];
 		for (int row = 0; row < ROWS; row++) {
 			values[row] = source.next();
 		}
 		return values;
 	}
 
-	private static double[] scaled(float[] column) {
+	private static double[] scaled(double[] column) {
 		ColumnScale scale = ColumnScale.of(column.clone());
 		return IntStream.range(0, column.length).mapToDouble((row) -> scale.apply(column[row])).toArray();
 	}

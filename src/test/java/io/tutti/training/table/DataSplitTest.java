@@ -49,7 +49,7 @@ class DataSplitTest {
 
 	@Test
 	void testRowsAreScaledByStatisticsOfTheTrainingRows() {
-		float[] features = { 0, 2, 0, 2, 100 };
+		double[] features = { 0, 2, 0, 2, 100 };
 		DataSplit split = null;
 		for (long seed = 0; split == null || split.test().labels()[0] != 4; seed++) {
 			split = DataSplit.of(new Dataset(1, 5, features.clone(), new int[] { 0, 1, 2, 3, 4 }), seed);
@@ -60,7 +60,7 @@ class DataSplitTest {
 
 	@Test
 	void constantColumnsBecomeZero() {
-		float[] features = new float[20];
+		double[] features = new double[20];
 		Arrays.fill(features, 0.1f);
 		DataSplit split = DataSplit.of(new Dataset(1, 2, features, new int[20]), 1);
 		assertThat(split.training().features()).containsOnly(0);
@@ -70,9 +70,9 @@ class DataSplitTest {
 	@Test
 	void rowsOfAWideTableHaveTheNormOfNarrowRows() {
 		Random random = new Random(4);
-		float[] features = new float[500 * 640];
+		double[] features = new double[500 * 640];
 		for (int index = 0; index < features.length; index++) {
-			features[index] = (float) random.nextGaussian();
+			features[index] = random.nextGaussian();
 		}
 		DataSplit split = DataSplit.of(new Dataset(640, 500, features, new int[500]), 1);
 		assertThat(squares(split.training())).isCloseTo(64, within(1e-3));
@@ -93,7 +93,7 @@ class DataSplitTest {
 	}
 
 	private static Dataset numbered(int rows) {
-		return new Dataset(1, rows, new float[rows], IntStream.range(0, rows).toArray());
+		return new Dataset(1, rows, new double[rows], IntStream.range(0, rows).toArray());
 	}
 
 }

@@ -75,13 +75,13 @@ class WideTableTest {
 		Dataset training = data.select(order, 0, ROWS * 4 / 5);
 		Dataset test = data.select(order, ROWS * 4 / 5, ROWS);
 		try (PointerScope _ = new PointerScope()) {
-			Tensor rows = torch.tensor(training.features()).view(training.rows(), COLUMNS);
+			Tensor rows = torch.tensor(training.roundedFeatures()).view(training.rows(), COLUMNS);
 			Tensor mean = rows.mean(0);
 			Tensor deviation = rows.sub(mean).square().mean(0).sqrt().clamp_min(new Scalar(1e-6));
 			Tensor scaled = rows.sub(mean).div(deviation);
 			Tensor classes = torch.one_hot(labels(training), CLASSES).to(torch.ScalarType.Float);
 			Tensor weights = fitted(scaled, classes);
-			Tensor scores = torch.tensor(test.features())
+			Tensor scores = torch.tensor(test.roundedFeatures())
 				.view(test.rows(), COLUMNS)
 				.sub(mean)
 				.div(deviation)
@@ -136,7 +136,7 @@ class WideTableTest {
 		for (int index = 0; index < pattern.length; index++) {
 			pattern[index] = smooth(random, side);
 		}
-		float[] features = new float[ROWS * COLUMNS];
+		double[] features = new double[ROWS * COLUMNS];
 		int[] labels = new int[ROWS];
 		for (int row = 0; row < ROWS; row++) {
 			int shown = random.nextInt(pattern.length);
@@ -184,7 +184,7 @@ class WideTableTest {
 				plane[column] = (float) random.nextGaussian();
 			}
 		}
-		float[] features = new float[ROWS * COLUMNS];
+		double[] features = new double[ROWS * COLUMNS];
 		int[] labels = new int[ROWS];
 		for (int row = 0; row < ROWS; row++) {
 			for (int column = 0; column < COLUMNS; column++) {
@@ -195,7 +195,7 @@ class WideTableTest {
 		return new Dataset(COLUMNS, CLASSES, features, labels);
 	}
 
-	private static int highest(float[][] planes, float[] features, int row, Random random) {
+	private static int highest(float[][] planes, double[] features, int row, Random random) {
 		int highest = 0;
 		double height = Double.NEGATIVE_INFINITY;
 		for (int plane = 0; plane < CLASSES; plane++) {
