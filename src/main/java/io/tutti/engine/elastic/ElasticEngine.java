@@ -156,6 +156,8 @@ public final class ElasticEngine implements AutoCloseable {
 				publish(new ElasticEvent.Lost(before.generation(), lost.stream().map(Member::slot).toList(),
 						Instant.now(), broken.failure()));
 				if (this.elastic.maxFailures() > 0 && ++this.failures > this.elastic.maxFailures()) {
+					this.events.warn("this rank has seen " + this.failures
+							+ " losses and ends: tutti.elastic.max-failures is " + this.elastic.maxFailures());
 					throw broken;
 				}
 			}

@@ -229,6 +229,10 @@ final class StandaloneSettings {
 	}
 
 	private static String read(Path file) {
+		if (Files.exists(file) && !Files.isRegularFile(file)) {
+			throw new IllegalArgumentException(
+					TOKEN_FILE + "=" + file + " cannot be read: it is no regular file. Check the property");
+		}
 		try {
 			if (Files.size(file) > MAX_TOKEN_BYTES) {
 				throw new IllegalArgumentException(

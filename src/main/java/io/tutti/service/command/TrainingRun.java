@@ -142,12 +142,17 @@ final class TrainingRun {
 		return summary.stopped() ? ExitCode.STOPPED_ON_REQUEST : ExitCode.DONE;
 	}
 
-	/** Aborts after the drain timeout, in case a rank cannot finish its step. */
+	/**
+	 * Aborts after the drain timeout, in case a rank cannot finish its step. A rank that
+	 * does not notice it, since its task waits for something else, is halted.
+	 */
 	private void abortAfterDrain(JoinedGroup joined, String reason) {
 		String abort = String.format(Locale.ROOT, "stop requested (%s), but after %.1f s the ranks had not", reason,
 				this.drain.toMillis() / 1e3);
-		CompletableFuture.delayedExecutor(this.drain.toNanos(), TimeUnit.NANOSECONDS)
-			.execute(() -> joined.world().abort(abort));
+		CompletableFuture.delayedExecutor(this.drain.toNanos(), TimeUnit.NANOSECONDS).execute(() -> {
+			UncaughtFailure.haltAfter(RankService.CLOSING, ExitCode.ABORTED);
+			joined.world().abort(abort);
+		});
 	}
 
 }

@@ -51,6 +51,10 @@ public final class SharedToken {
 	}
 
 	private static String read(Path file) {
+		if (Files.exists(file) && !Files.isRegularFile(file)) {
+			throw new ConfigurationException("token file " + file + " cannot be read: it is no regular file",
+					"Check tutti.security.token-file");
+		}
 		try {
 			if (Files.size(file) > MAX_BYTES) {
 				throw new ConfigurationException(

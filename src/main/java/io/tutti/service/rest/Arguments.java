@@ -1,5 +1,6 @@
 package io.tutti.service.rest;
 
+import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
 import org.jspecify.annotations.Nullable;
@@ -26,7 +27,8 @@ final class Arguments {
 
 	/**
 	 * Returns a text that is not blank.
-	 * @throws ProblemException if it is missing, blank or too long
+	 * @throws ProblemException if it is missing, blank or too long, or if UTF-8 cannot
+	 * encode it, so that other ranks would get another text
 	 */
 	static String text(String name, @Nullable String text, int maxLength) {
 		if (text == null || text.isBlank()) {
@@ -36,6 +38,9 @@ final class Arguments {
 		if (text.length() > maxLength) {
 			throw ProblemException.invalidArgument(String.format(Locale.ROOT, "%s must have 1 to %d characters, got %d",
 					name, maxLength, text.length()));
+		}
+		if (!StandardCharsets.UTF_8.newEncoder().canEncode(text)) {
+			throw ProblemException.invalidArgument(name + " must be text; it has half of a surrogate pair");
 		}
 		return text;
 	}

@@ -33,6 +33,9 @@ public final class CheckpointExport {
 		Path source = checkpoint;
 		try {
 			source = find(checkpoint);
+			if (isIn(source, file)) {
+				throw new IllegalArgumentException("the file would be in it");
+			}
 			try (CheckpointFiles files = new CheckpointFiles(source)) {
 				write(files, file);
 			}
@@ -41,6 +44,11 @@ public final class CheckpointExport {
 		catch (IllegalArgumentException | IOException ex) {
 			throw CheckpointException.notRead("cannot export checkpoint " + source + ": " + ex.getMessage(), ex);
 		}
+	}
+
+	private static boolean isIn(Path directory, Path file) throws IOException {
+		Path parent = file.toAbsolutePath().getParent();
+		return parent != null && Files.exists(parent) && Files.isSameFile(directory, parent);
 	}
 
 	private static Path find(Path checkpoint) throws IOException {

@@ -226,8 +226,8 @@ final class OptimizerTensors {
 		OutputArchive options = new OutputArchive(parent.compilation_unit());
 		List<String> keys = keys(ownOptions);
 		for (String key : keys) {
-			options.write(key, (saved != null) ? option(saved, index, key, value(ownOptions, key))
-					: value(ownOptions, key));
+			options.write(key,
+					(saved != null) ? option(saved, index, key, value(ownOptions, key)) : value(ownOptions, key));
 		}
 		if (saved != null && !keys.containsAll(saved.keySet())) {
 			throw new IllegalArgumentException("the optimizer has other options than " + saved.keySet());

@@ -28,8 +28,7 @@ final class ParameterGroups {
 
 	private static final String GROUP_OF = OptimizerTensors.PREFIX + "group_of.";
 
-	private static final ValueLayout.OfLong NUMBER = ValueLayout.JAVA_LONG_UNALIGNED
-		.withOrder(ByteOrder.LITTLE_ENDIAN);
+	private static final ValueLayout.OfLong NUMBER = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
 	private final SortedMap<Integer, Map<String, Tensor>> options = new TreeMap<>();
 
@@ -83,8 +82,8 @@ final class ParameterGroups {
 	 */
 	void requireAtMost(int groups) {
 		if (this.groupOf.isEmpty() && !this.options.isEmpty() && this.options.lastKey() >= groups) {
-			throw new IllegalArgumentException("the optimizer has no place for "
-					+ option(this.options.lastKey(), this.options.get(this.options.lastKey()).keySet().iterator().next()));
+			throw new IllegalArgumentException("the optimizer has no place for " + option(this.options.lastKey(),
+					this.options.get(this.options.lastKey()).keySet().iterator().next()));
 		}
 	}
 

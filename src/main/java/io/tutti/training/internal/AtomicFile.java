@@ -39,8 +39,9 @@ public final class AtomicFile {
 	/**
 	 * Writes a temporary file in the same directory, flushes it and renames it. The same
 	 * file may be written concurrently, also by processes of several containers: each
-	 * write uses its own temporary file, and the last rename wins. An existing path that is not a regular file, such as
-	 * {@code /dev/stdout} or a symbolic link, is written to directly.
+	 * write uses its own temporary file, and the last rename wins. An existing path that
+	 * is not a regular file, such as {@code /dev/stdout} or a symbolic link, is written
+	 * to directly.
 	 */
 	public static void write(Path file, Content content) throws IOException {
 		if (Files.exists(file, LinkOption.NOFOLLOW_LINKS) && !Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
@@ -77,8 +78,7 @@ public final class AtomicFile {
 	}
 
 	private static void writeAndFlush(Path file, Content content) throws IOException {
-		try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW,
-				StandardOpenOption.WRITE)) {
+		try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
 			OutputStream stream = new BufferedOutputStream(Channels.newOutputStream(channel), BUFFER_BYTES);
 			content.writeTo(stream);
 			stream.flush();

@@ -90,7 +90,9 @@ public final class ClassifierTask implements TrainingTask {
 	/** Later, a mistake would be found only after every rank has joined. */
 	private static void requireReadable(Path data, String option) {
 		String problem = !Files.exists(data) ? "there is no such file"
-				: Files.isDirectory(data) ? "it is a directory" : Files.isReadable(data) ? null : "permission denied";
+				: Files.isDirectory(data) ? "it is a directory"
+						: !Files.isRegularFile(data) ? "it is no regular file, which every rank could read"
+								: Files.isReadable(data) ? null : "permission denied";
 		if (problem != null) {
 			throw new MalformedDataException("the table " + data + " cannot be read: " + problem + ". Check " + option);
 		}

@@ -7,8 +7,9 @@ import io.tutti.training.internal.Shuffle;
 /**
  * A table split into training and test rows: as given, or four to one by a seed. Both
  * parts are scaled by statistics of the training rows only. Each column is scaled by its
- * {@link ColumnScale} before its values become 32-bit floats. A wide table is also multiplied by one factor, so that a row has
- * about the norm of a row of {@value #ROW_SQUARES} columns.
+ * {@link ColumnScale} before its values become 32-bit floats. A wide table is also
+ * multiplied by one factor, so that a row has about the norm of a row of
+ * {@value #ROW_SQUARES} columns.
  *
  * @param training training rows
  * @param test test rows

@@ -19,7 +19,8 @@ import io.tutti.training.internal.Sha256;
  * @param classNames names of the classes, empty if the table holds their numbers
  * @param testRows number of rows at the end that are for the test, 0 to set aside a part
  */
-public record Dataset(int columns, int classes, double[] features, int[] labels, List<String> classNames, int testRows) {
+public record Dataset(int columns, int classes, double[] features, int[] labels, List<String> classNames,
+		int testRows) {
 
 	/** Copies the list of names. */
 	public Dataset {
@@ -70,8 +71,7 @@ public record Dataset(int columns, int classes, double[] features, int[] labels,
 	 */
 	String sha256() {
 		MessageDigest digest = Sha256.newDigest();
-		ByteBuffer row = ByteBuffer
-			.allocate(this.columns * (Float.BYTES + Double.BYTES) + Integer.BYTES)
+		ByteBuffer row = ByteBuffer.allocate(this.columns * (Float.BYTES + Double.BYTES) + Integer.BYTES)
 			.order(ByteOrder.LITTLE_ENDIAN);
 		for (int index = 0; index < rows(); index++) {
 			double[] values = Arrays.copyOfRange(this.features, index * this.columns, (index + 1) * this.columns);

@@ -101,7 +101,7 @@ final class TableReader {
 		buffered.mark(2);
 		int magic = buffered.read() | (buffered.read() << 8);
 		buffered.reset();
-		return (magic == GZIPInputStream.GZIP_MAGIC) ? new GZIPInputStream(buffered) : buffered;
+		return (magic == GZIPInputStream.GZIP_MAGIC) ? new GzipMembers(buffered) : buffered;
 	}
 
 	private static void skipByteOrderMark(Reader input) throws IOException {

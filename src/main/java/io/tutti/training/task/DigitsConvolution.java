@@ -135,7 +135,8 @@ public final class DigitsConvolution implements TrainingTask {
 			float[] pixels = new float[rows.length * digits.columns()];
 			for (int index = 0; index < pixels.length; index++) {
 				int row = rows[index / digits.columns()];
-				pixels[index] = (float) digits.features()[row * digits.columns() + index % digits.columns()] / BRIGHTEST;
+				pixels[index] = (float) digits.features()[row * digits.columns() + index % digits.columns()]
+						/ BRIGHTEST;
 			}
 			long[] labels = Arrays.stream(rows).mapToLong((row) -> digits.labels()[row]).toArray();
 			try (Tensor flat = torch.tensor(pixels)) {

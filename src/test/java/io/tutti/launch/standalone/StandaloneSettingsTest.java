@@ -149,6 +149,8 @@ class StandaloneSettingsTest {
 		Files.writeString(file, "x".repeat(5000));
 		assertThatThrownBy(() -> settings(Map.of("tutti.security.token-file", file.toString()), Map.of()))
 			.hasMessageContaining("4096");
+		assertThatThrownBy(() -> settings(Map.of("tutti.security.token-file", "/dev/zero"), Map.of()))
+			.hasMessageContaining("it is no regular file");
 		Path missing = folder.resolve("missing");
 		assertThatThrownBy(() -> settings(Map.of("tutti.security.token-file", missing.toString()), Map.of()))
 			.isInstanceOf(IllegalArgumentException.class)

@@ -91,7 +91,7 @@ class PropertiesTest {
 		Path empty = Files.writeString(this.directory.resolve("empty"), " \n");
 		Path huge = Files.writeString(this.directory.resolve("huge"), "x".repeat(5000));
 		Path missing = this.directory.resolve("missing");
-		for (Path file : new Path[] { empty, huge, missing }) {
+		for (Path file : new Path[] { empty, huge, missing, this.directory, Path.of("/dev/zero") }) {
 			assertThatExceptionOfType(ConfigurationException.class)
 				.isThrownBy(() -> SharedToken.of(new SecurityProperties(null, file, false)))
 				.withMessageContaining(file.toString());

@@ -108,6 +108,7 @@ class BarrierApiTest {
 			{}                                     | label must have
 			{"label":null}                         | label must have
 			{"label":"  "}                         | label must have
+			{"label":"\\ud800x"}                  | label must be text; it has half of a surrogate pair
 			{"label":"x","timeoutMs":0}            | 1..86400000, got 0
 			{"label":"x","timeoutMs":-5}           | 1..86400000, got -5
 			{"label":"x","timeoutMs":86400001}     | got 86400001

@@ -125,6 +125,9 @@ class CheckpointExportTest {
 			assertRejected(run, file, "it holds no checkpoint");
 			add(checkpoints, 3, List.of(STEPS));
 		}
+		Path shard = run.resolve("step-00000003").resolve("model-00001-of-00001.safetensors");
+		assertThat(shard).exists();
+		assertRejected(run, shard, "the file would be in it");
 		Files.writeString(run.resolve("step-00000003").resolve(CheckpointFiles.MANIFEST), "{}");
 		assertRejected(run, file, "the SHA-256 of checkpoint.json does not match");
 		assertThat(file).doesNotExist();

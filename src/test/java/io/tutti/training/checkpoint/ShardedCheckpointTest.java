@@ -306,11 +306,10 @@ class ShardedCheckpointTest {
 				}
 				return null;
 			});
-			assertThat(outcomes)
-				.allSatisfy((outcome) -> assertThat(outcome.failure())
-					.isInstanceOfSatisfying(CheckpointException.class, (ex) -> assertThat(ex.isKnownToAll()).isTrue())
-					.hasMessageContainingAll("rank 1 failed: cannot continue from the checkpoint in " + this.directory,
-							"there is no optimizer.group.0."));
+			assertThat(outcomes).allSatisfy((outcome) -> assertThat(outcome.failure())
+				.isInstanceOfSatisfying(CheckpointException.class, (ex) -> assertThat(ex.isKnownToAll()).isTrue())
+				.hasMessageContainingAll("rank 1 failed: cannot continue from the checkpoint in " + this.directory,
+						"there is no optimizer.group.0."));
 		}
 	}
 

@@ -27,7 +27,8 @@ class TensorMemoryTest {
 	void aDigestCoversTheBytesInElementOrder() {
 		try (PointerScope _ = new PointerScope()) {
 			Tensor values = torch.arange(new Scalar(6)).view(2, 3);
-			for (Tensor tensor : new Tensor[] { values, values.t(), torch.ones(5), torch.empty(0), values.select(0, 1) }) {
+			for (Tensor tensor : new Tensor[] { values, values.t(), torch.ones(5), torch.empty(0),
+					values.select(0, 1) }) {
 				MessageDigest digest = Sha256.newDigest();
 				TensorMemory.update(digest, tensor);
 				MessageDigest expected = Sha256.newDigest();

@@ -7,6 +7,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Random;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import java.util.zip.GZIPOutputStream;
 
 import org.junit.jupiter.api.Test;
@@ -140,6 +143,39 @@ class TableReaderTest {
 		byte[] packed = gzip(GOOD.repeat(100));
 		assertThatExceptionOfType(MalformedDataException.class)
 			.isThrownBy(() -> read(Arrays.copyOf(packed, packed.length / 2)))
+			.withMessageContaining("damaged");
+	}
+
+	/** At each position relative to the end of the reader's buffer. */
+	@Test
+	void damageAfterTheFirstGzipMemberIsReported() throws IOException {
+		for (int rows = 0; rows < 300; rows++) {
+			byte[] first = gzip(GOOD + noise(rows));
+			byte[] second = gzip("9,10,1\n");
+			assertThat(read(joined(first, second)).rows()).isEqualTo(read(first).rows() + 1);
+			second[2] = 9;
+			assertDamaged(joined(first, second));
+			assertDamaged(joined(first, new byte[] { 1 }));
+			assertDamaged(joined(first, Arrays.copyOf(gzip("9,10,1\n"), 6)));
+		}
+	}
+
+	/** Rows that compress badly, so that the size grows slowly. */
+	private static String noise(int rows) {
+		Random random = new Random(rows);
+		return Stream.generate(() -> random.nextInt() + "," + random.nextInt() + ",1\n")
+			.limit(rows)
+			.collect(Collectors.joining());
+	}
+
+	private static byte[] joined(byte[] first, byte[] second) {
+		byte[] all = Arrays.copyOf(first, first.length + second.length);
+		System.arraycopy(second, 0, all, first.length, second.length);
+		return all;
+	}
+
+	private static void assertDamaged(byte[] content) {
+		assertThatExceptionOfType(MalformedDataException.class).isThrownBy(() -> read(content))
 			.withMessageContaining("damaged");
 	}
 
