@@ -68,7 +68,9 @@ public interface TrainingTask extends AutoCloseable {
 	 * Creates the optimizer.
 	 * @param parameters the parameters that require a gradient, each once, also if the
 	 * model registers one under several names. If the job divides the optimizer among the
-	 * ranks, those of this rank's part; a rank without a part is not asked for one
+	 * ranks, those of this rank's part; a rank without a part is not asked for one. In an
+	 * elastic job, a rank that has made a step alone and takes the state before it is
+	 * asked for a new one, after which the job closes the first
 	 * @return the optimizer; the job steps it and the task closes it
 	 */
 	Optimizer optimizer(TensorVector parameters);

@@ -8,7 +8,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.tutti.ProcessGroup;
 import io.tutti.training.ModelTensors;
@@ -233,7 +235,36 @@ public final class ModelState implements AutoCloseable {
 		}
 	}
 
-	/** Replaces the optimizer's state. */
+	/**
+	 * A parameter whose state in the optimizer another state does not replace, since it
+	 * has none: libtorch cannot remove it. {@code null} if there is no such parameter.
+	 */
+	@Nullable String surplus(List<StoredTensor> other) {
+		if (this.optimizer == null) {
+			return null;
+		}
+		try (PointerScope _ = new PointerScope()) {
+			OptimizerTensors.save(this.optimizer, this.archive);
+			List<StoredTensor> own = ownOptimizer();
+			Set<String> kept = parameters(own.stream());
+			kept.removeAll(parameters(own.stream().filter(OptimizerTensors::isBeforeFirstStep)));
+			kept.removeAll(parameters(other.stream()));
+			return kept.stream().findFirst().orElse(null);
+		}
+	}
+
+	private static Set<String> parameters(Stream<StoredTensor> optimizer) {
+		return optimizer.map(StoredTensor::header)
+			.filter((header) -> !ParameterGroups.isPart(header))
+			.map(OptimizerTensors::parameter)
+			.collect(Collectors.toCollection(TreeSet::new));
+	}
+
+	/**
+	 * Replaces the optimizer's state.
+	 * @throws IllegalArgumentException if it has a state of a parameter that the other
+	 * state lacks, or no place for the other state
+	 */
 	void restoreOptimizer(List<StoredTensor> stored) {
 		if (this.optimizer == null) {
 			return;
@@ -243,6 +274,11 @@ public final class ModelState implements AutoCloseable {
 					.filter((tensor) -> ParameterGroups.isPart(tensor.header())
 							|| this.updated.contains(OptimizerTensors.parameter(tensor.header())))
 					.toList();
+		String surplus = surplus(own);
+		if (surplus != null) {
+			throw new IllegalArgumentException("the optimizer has a state of " + surplus
+					+ ", which the other state lacks: restore into a new optimizer");
+		}
 		OptimizerTensors.load(this.optimizer, own, this.parameters, this.device);
 	}
 

@@ -2,6 +2,7 @@ package io.tutti.training.checkpoint;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -192,6 +193,12 @@ final class OptimizerTensors {
 		values.forEach((key, tensor) -> archive.write(key, isCount(ElementType.of(key, tensor), tensor.dim())
 				? new IValue(tensor.item_long()) : new IValue(tensor)));
 		state.write(id, archive);
+	}
+
+	/** Whether a tensor counts the steps of its parameter, none so far, as of Adagrad. */
+	static boolean isBeforeFirstStep(StoredTensor tensor) {
+		return isCount(tensor.header().type(), tensor.header().shape().size())
+				&& tensor.data().get(ValueLayout.JAVA_LONG_UNALIGNED, 0) == 0;
 	}
 
 	/** A number of steps. The tensors of a state have the parameter's floating type. */

@@ -91,7 +91,8 @@ final class ParameterGroups {
 	 * The options of a group of an optimizer that takes the state.
 	 * @param index number of the group
 	 * @param parameters names of its parameters
-	 * @return the options, {@code null} to keep those of a group without parameters
+	 * @return the options, {@code null} to keep those of a group without parameters that
+	 * the state has, for example if all are frozen
 	 * @throws IllegalArgumentException if the state has none for the parameters, or
 	 * different ones
 	 */
@@ -99,22 +100,22 @@ final class ParameterGroups {
 		if (this.groupOf.isEmpty()) {
 			return this.options.getOrDefault(index, Map.of());
 		}
-		if (parameters.isEmpty()) {
+		List<String> known = parameters.stream().filter(this.groupOf::containsKey).toList();
+		if (known.isEmpty()) {
 			return null;
 		}
-		Map<String, Tensor> common = null;
-		for (String parameter : parameters) {
-			Map<String, Tensor> own = this.options.get(this.groupOf.getOrDefault(parameter, -1));
-			if (own == null) {
-				throw new IllegalArgumentException("there is no " + groupOf(parameter));
-			}
-			if (common != null && !isSame(common, own)) {
+		Map<String, Tensor> common = of(known.getFirst());
+		for (String parameter : known) {
+			if (!isSame(common, of(parameter))) {
 				throw new IllegalArgumentException("the options of " + parameter + " differ from those of "
-						+ parameters.getFirst() + ", which is in the same group of this job's optimizer");
+						+ known.getFirst() + ", which is in the same group of this job's optimizer");
 			}
-			common = own;
 		}
 		return common;
+	}
+
+	private Map<String, Tensor> of(String parameter) {
+		return this.options.getOrDefault(this.groupOf.get(parameter), Map.of());
 	}
 
 	private static boolean isSame(Map<String, Tensor> left, Map<String, Tensor> right) {

@@ -7,6 +7,7 @@ import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.Supplier;
 
 import io.tutti.DataType;
 import io.tutti.ProcessGroup;
@@ -30,14 +31,24 @@ public final class StateBroadcast {
 			String record) {
 	}
 
+	/** What a rank other than the source has received. */
+	private record Transferred(String record, List<StoredTensor> model, List<StoredTensor> optimizer) {
+	}
+
 	private final ModelState state;
+
+	private final Supplier<ModelState> withNewOptimizer;
 
 	/**
 	 * Creates the broadcast of a state.
 	 * @param state this rank's state; must outlive this object
+	 * @param withNewOptimizer the state of the same model with another optimizer, for a
+	 * rank whose optimizer has made a step that the source's has not: libtorch cannot
+	 * remove the state of a parameter
 	 */
-	public StateBroadcast(ModelState state) {
+	public StateBroadcast(ModelState state, Supplier<ModelState> withNewOptimizer) {
 		this.state = state;
+		this.withNewOptimizer = withNewOptimizer;
 	}
 
 	/**
@@ -69,8 +80,18 @@ public final class StateBroadcast {
 	 * shape, before its state changes
 	 */
 	public <T> T from(int source, ProcessGroup group, T jobRecord, Class<T> type) {
+		try (Arena arena = Arena.ofShared()) {
+			Transferred all = transfer(source, group, jobRecord, arena);
+			if (group.rank() != source) {
+				take(all);
+			}
+			return SafetensorsFormat.MAPPER.readValue(all.record(), type);
+		}
+	}
+
+	private Transferred transfer(int source, ProcessGroup group, Object jobRecord, Arena arena) {
 		boolean sends = group.rank() == source;
-		try (PointerScope _ = new PointerScope(); Arena arena = Arena.ofShared()) {
+		try (PointerScope _ = new PointerScope()) {
 			List<StoredTensor> model = List.of();
 			List<StoredTensor> optimizer = List.of();
 			byte[] text = {};
@@ -83,14 +104,17 @@ public final class StateBroadcast {
 			Contents contents = SafetensorsFormat.MAPPER
 				.readValue(new String(broadcast(source, group, text), StandardCharsets.UTF_8), Contents.class);
 			requireSameShapes(source, group, contents);
-			model = broadcast(source, group, contents.model(), sends ? model : null, arena);
-			optimizer = broadcast(source, group, contents.optimizer(), sends ? optimizer : null, arena);
-			if (!sends) {
-				model.forEach(this.state::restore);
-				this.state.restoreOptimizer(optimizer);
-			}
-			return SafetensorsFormat.MAPPER.readValue(contents.record(), type);
+			return new Transferred(contents.record(),
+					broadcast(source, group, contents.model(), sends ? model : null, arena),
+					broadcast(source, group, contents.optimizer(), sends ? optimizer : null, arena));
 		}
+	}
+
+	/** In no scope that would close a new optimizer. */
+	private void take(Transferred all) {
+		ModelState taking = (this.state.surplus(all.optimizer()) != null) ? this.withNewOptimizer.get() : this.state;
+		all.model().forEach(taking::restore);
+		taking.restoreOptimizer(all.optimizer());
 	}
 
 	/** The order in an archive of libtorch depends on addresses. */

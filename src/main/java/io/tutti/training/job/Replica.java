@@ -75,7 +75,7 @@ final class Replica implements AutoCloseable {
 	private final TensorVector learning;
 
 	/** {@code null} if the optimizer is divided among the ranks. */
-	private final @Nullable Optimizer whole;
+	private @Nullable Optimizer whole;
 
 	/** {@code null} if each rank has a whole optimizer, or before the first group. */
 	private @Nullable ShardedOptimizer divided;
@@ -219,6 +219,13 @@ final class Replica implements AutoCloseable {
 			for (int index = 0; index < this.savedBuffers.size(); index++) {
 				to.get(index).copy_(from.get(index));
 			}
+		}
+	}
+
+	/** Replaces a whole optimizer by one without state. */
+	void renewOptimizer() {
+		try (Optimizer _ = this.whole) {
+			this.whole = this.task.optimizer(this.learning);
 		}
 	}
 

@@ -90,14 +90,27 @@ final class TrainingState implements ElasticState, AutoCloseable {
 			staging = this.replica.checkpointState();
 			this.model = staging;
 		}
-		return new StateBroadcast(staging);
+		return new StateBroadcast(staging, this::withNewOptimizer);
+	}
+
+	private ModelState withNewOptimizer() {
+		closeStaging();
+		this.replica.renewOptimizer();
+		ModelState staging = this.replica.checkpointState();
+		this.model = staging;
+		return staging;
+	}
+
+	private void closeStaging() {
+		if (this.model != null) {
+			this.model.close();
+			this.model = null;
+		}
 	}
 
 	@Override
 	public void close() {
-		if (this.model != null) {
-			this.model.close();
-		}
+		closeStaging();
 		this.replica.close();
 	}
 

@@ -28,6 +28,8 @@ import io.tutti.training.ShardedOptimizer;
 import io.tutti.training.SharesLibtorch;
 import io.tutti.training.TrainingDevice;
 import org.bytedeco.javacpp.PointerScope;
+import org.bytedeco.pytorch.Adagrad;
+import org.bytedeco.pytorch.AdagradOptions;
 import org.bytedeco.pytorch.Adam;
 import org.bytedeco.pytorch.AdamOptions;
 import org.bytedeco.pytorch.Optimizer;
@@ -196,6 +198,42 @@ class ShardedCheckpointTest {
 		return parameters;
 	}
 
+	/** Adagrad creates the state of all its parameters before the first step. */
+	@Test
+	void aWholeOptimizerMayHoldFrozenParametersToo() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS)) {
+			RankThreads.run(2, LIMIT, (rank) -> {
+				Map<String, Tensor> parameters = withFrozen();
+				ModelTensors model = ModelTensors.of(parameters);
+				try (ShardedOptimizer optimizer = new ShardedOptimizer(world.group(rank), model,
+						(own) -> new Adagrad(own, new AdagradOptions(0.1)));
+						CheckpointStore store = store(world.group(rank),
+								new ModelState(world.group(rank), model, optimizer, TrainingDevice.CPU))) {
+					store.restore();
+					store.save(new Progress(1, 0, 0));
+				}
+				world.group(rank).barrier();
+				return null;
+			});
+		}
+		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
+			Map<String, Tensor> parameters = withFrozen();
+			try (Optimizer optimizer = new Adagrad(new TensorVector(parameters.values().toArray(new Tensor[0])),
+					new AdagradOptions(0.2));
+					CheckpointStore store = store(world.group(0),
+							new ModelState(ModelTensors.of(parameters), optimizer, TrainingDevice.CPU))) {
+				assertThat(stepOf(store.restore())).isEqualTo(1);
+				assertThat(optimizer.param_groups().get(0).options().get_lr()).isEqualTo(0.1);
+			}
+		}
+	}
+
+	private static Map<String, Tensor> withFrozen() {
+		Map<String, Tensor> parameters = parameters();
+		parameters.put("frozen", torch.ones(3));
+		return parameters;
+	}
+
 	/** More ranks than parameters: some have no part. */
 	@Test
 	void ranksWithoutAPartSaveAndContinue() throws Exception {
@@ -310,6 +348,28 @@ class ShardedCheckpointTest {
 				.isInstanceOfSatisfying(CheckpointException.class, (ex) -> assertThat(ex.isKnownToAll()).isTrue())
 				.hasMessageContainingAll("rank 1 failed: cannot continue from the checkpoint in " + this.directory,
 						"there is no optimizer.group.0."));
+		}
+	}
+
+	/** libtorch cannot remove the state of a parameter. */
+	@Test
+	void anOptimizerWithAStateThatTheCheckpointLacksIsRefused() throws Exception {
+		alone((store) -> {
+			store.restore();
+			store.save(new Progress(1, 0, 0));
+			store.close();
+		});
+		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
+			Map<String, Tensor> parameters = parameters();
+			try (Optimizer optimizer = adam(new TensorVector(parameters.values().toArray(new Tensor[0])));
+					CheckpointStore store = store(world.group(0),
+							new ModelState(ModelTensors.of(parameters), optimizer, TrainingDevice.CPU))) {
+				gradients(parameters, 0);
+				optimizer.step();
+				assertThatThrownBy(store::restore).isInstanceOf(CheckpointException.class)
+					.hasMessageContainingAll("the optimizer has a state of p0, which the other state lacks",
+							"restore into a new optimizer");
+			}
 		}
 	}
 

@@ -89,7 +89,7 @@ class StateBroadcastTest {
 					optimizer.step();
 					byte[] before = weights(layer);
 					try (ModelState state = new ModelState(ModelTensors.of(layer), optimizer, TrainingDevice.CPU)) {
-						StateBroadcast broadcast = new StateBroadcast(state);
+						StateBroadcast broadcast = new StateBroadcast(state, () -> state);
 						String kept = broadcast.from(1, world.group(rank), "of rank " + rank, String.class);
 						return kept + Arrays.toString(broadcast.digest(kept)) + Arrays.toString(weights(layer));
 					}

@@ -1,6 +1,7 @@
 package io.tutti.training.job;
 
 import java.time.Duration;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
@@ -61,6 +62,31 @@ class ReplicaTest {
 		TwoSteps undisturbed = twoSteps(false);
 		assertThat(disturbed.afterFirst()).isEqualTo(undisturbed.afterFirst());
 		assertThat(disturbed.afterSecond()).isEqualTo(undisturbed.afterSecond()).isNotEqualTo(disturbed.afterFirst());
+	}
+
+	/** The others have lost this rank before they have completed their first step. */
+	@Test
+	void aRankThatHasMadeTheFirstStepAloneTakesTheStateBeforeIt() throws Exception {
+		try (SimulatedWorld alone = new SimulatedWorld(1, TIMEOUTS);
+				SimulatedWorld both = new SimulatedWorld(2, TIMEOUTS)) {
+			List<Outcome<String>> outcomes = RankThreads.outcomes(2, Duration.ofSeconds(40), (rank) -> {
+				try (Noisy task = new Noisy();
+						TrainingState state = new TrainingState(
+								new Replica(new GuardedTask(task), 1, TrainingDevice.CPU, true, false))) {
+					if (rank == 1) {
+						state.replica().join(alone.group(0));
+						learn(state.replica(), 0, BATCH);
+					}
+					state.synchronize(both.group(rank), 0);
+					String synchronizedState = HexFormat.of().formatHex(state.digest());
+					state.replica().join(both.group(rank));
+					learn(state.replica(), 0, BATCH / 2);
+					return synchronizedState + state.replica().stateSha256() + HexFormat.of().formatHex(state.digest());
+				}
+			});
+			assertThat(outcomes).allSatisfy((outcome) -> assertThat(outcome.failure()).isNull());
+			assertThat(outcomes.get(1).value()).isEqualTo(outcomes.get(0).value());
+		}
 	}
 
 	/**
