@@ -13,7 +13,7 @@ public final class CollectiveTimeoutException extends CollectiveException {
 
 	CollectiveTimeoutException(int rank, int worldSize, Failure failure, Place place, @Nullable Throwable cause) {
 		super(rank, worldSize, failure, place,
-				"Look at the named ranks: they are stopped, slow or elsewhere in the program; if they are only slow, raise the limit (withTimeout or tutti.timeout.collective)",
+				"Look at the named ranks: they are stopped, slow or elsewhere in the program, or the network does not deliver to them; if they are only slow, raise the limit (withTimeout or tutti.timeout.collective)",
 				cause);
 	}
 

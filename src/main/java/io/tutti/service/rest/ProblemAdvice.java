@@ -122,9 +122,9 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
 		return respond(isTimeout(ex) ? slowBody() : switch (ex.getCause()) {
 			case StreamConstraintsException _ -> new ProblemException(HttpStatus.CONTENT_TOO_LARGE,
 					ProblemType.INVALID_ARGUMENT, "the body exceeds the limits of this endpoint");
-			case StreamReadException _ -> malformedBody();
+			case StreamReadException cause -> malformedBody("not valid JSON: " + cause.getOriginalMessage());
 			case DatabindException cause -> ProblemException.invalidArgument(JsonMistake.describe(cause));
-			case null, default -> malformedBody();
+			case null, default -> malformedBody("missing or cannot be read");
 		}, request);
 	}
 
@@ -139,9 +139,8 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
 		return new ProblemException(HttpStatus.REQUEST_TIMEOUT, ProblemType.INVALID_ARGUMENT, SLOW_BODY);
 	}
 
-	private static ProblemException malformedBody() {
-		return new ProblemException(HttpStatus.BAD_REQUEST, ProblemType.INVALID_ARGUMENT,
-				"the body is missing or is not valid JSON");
+	private static ProblemException malformedBody(String problem) {
+		return new ProblemException(HttpStatus.BAD_REQUEST, ProblemType.INVALID_ARGUMENT, "the body is " + problem);
 	}
 
 }

@@ -15,7 +15,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
@@ -142,9 +141,18 @@ class BarrierApiTest {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "", "{\"label\"", "not json", "{\"label\":\"x\",\"label\":\"y\"}" })
-	void malformedJsonIsABadRequest(String body) {
-		assertThat(post(body)).hasStatus(HttpStatus.BAD_REQUEST).hasContentType(MediaType.APPLICATION_PROBLEM_JSON);
+	@CsvSource(delimiter = '|', textBlock = """
+			''                                              | the body is missing
+			{"label"                                        | the body is not valid JSON: Unexpected end-of-input
+			not json                                        | the body is not valid JSON: Unrecognized token 'not'
+			{"label":"x","label":"y"}                       | the body is not valid JSON: Duplicate
+			{"label":"x","timeoutMs":99999999999999999999}  | out of range
+			""")
+	void malformedJsonIsABadRequestWithItsMistake(String body, String detail) {
+		assertThat(post(body)).hasStatus(HttpStatus.BAD_REQUEST)
+			.hasContentType(MediaType.APPLICATION_PROBLEM_JSON)
+			.bodyText()
+			.contains(detail);
 	}
 
 	@Test
