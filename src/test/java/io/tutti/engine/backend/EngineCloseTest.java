@@ -1,10 +1,13 @@
 package io.tutti.engine.backend;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import io.tutti.CollectiveListener;
 import io.tutti.FreePort;
@@ -16,11 +19,14 @@ import org.assertj.core.api.InstanceOfAssertFactories;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+/** The end of an engine. Alone, since it looks at the threads of the process. */
 @Timeout(90)
+@Isolated
 class EngineCloseTest {
 
 	private static final Duration LIMIT = Duration.ofSeconds(30);
@@ -28,6 +34,8 @@ class EngineCloseTest {
 	private static final int WORLD_SIZE = 3;
 
 	private static final int FAILING = 1;
+
+	private final Set<Thread> earlier = Thread.getAllStackTraces().keySet();
 
 	@Test
 	void aRankLeavesInOrderThoughTheReleaseOfItsSubgroupsFails() throws Exception {
@@ -43,7 +51,7 @@ class EngineCloseTest {
 				.satisfies((ex) -> assertThat(ex.getSuppressed()).singleElement()
 					.asInstanceOf(InstanceOfAssertFactories.THROWABLE)
 					.hasMessage("the first resource is in use"));
-			awaitNoThreads("tutti-r" + FAILING + "-");
+			awaitEnd("tutti-r" + FAILING + "-");
 			ProcessGroup first = engines.getFirst().world().withTimeout(Duration.ofSeconds(10));
 			assertThatThrownBy(first::barrier).isInstanceOfSatisfying(PeerLostException.class, (ex) -> {
 				assertThat(ex.failure().ranks()).containsExactly(FAILING);
@@ -58,6 +66,7 @@ class EngineCloseTest {
 
 	@Test
 	void anErrorWhileTheGroupFormsReleasesEverything() throws Exception {
+		List<String> segments = segments();
 		int port = FreePort.next();
 		BackendLayer layer = (_, _, _, _, _, _) -> {
 			throw new OutOfMemoryError("for this test");
@@ -67,18 +76,26 @@ class EngineCloseTest {
 						CollectiveListener.NONE, layer));
 		assertThat(outcomes).allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(OutOfMemoryError.class)
 			.hasMessage("for this test"));
-		awaitNoThreads("tutti-r");
-		assertThat(Files.readString(Path.of("/proc/self/maps"))).doesNotContain("/tutti-");
+		awaitEnd("tutti-r");
+		assertThat(segments()).isSubsetOf(segments);
 	}
 
-	private static void awaitNoThreads(String prefix) {
+	/** Waits until no thread of that name is left but those of earlier tests. */
+	private void awaitEnd(String prefix) {
 		Awaitility.await()
 			.atMost(20, TimeUnit.SECONDS)
 			.until(() -> Thread.getAllStackTraces()
 				.keySet()
 				.stream()
-				.map(Thread::getName)
-				.noneMatch((name) -> name.startsWith(prefix)));
+				.filter((thread) -> thread.getName().startsWith(prefix))
+				.allMatch(this.earlier::contains));
+	}
+
+	/** Shared memory that this process has mapped. */
+	private static List<String> segments() throws IOException {
+		try (Stream<String> lines = Files.lines(Path.of("/proc/self/maps"))) {
+			return lines.filter((line) -> line.contains("/tutti-")).toList();
+		}
 	}
 
 	private static void split(List<Engine> engines, String problem) throws Exception {
