@@ -70,8 +70,8 @@ fi
 # The server wants a folder for itself: under a read-only root with no /tmp, shared memory can be written.
 # Tried, since a shell may look at the folder's mode alone.
 temporary=/dev/shm
-if (: >"/tmp/.tutti-$$") 2>/dev/null; then
-  rm -f "/tmp/.tutti-$$"
+if probe=$(mktemp /tmp/.tutti-XXXXXX 2>/dev/null); then
+  rm -f "$probe"
   temporary=/tmp
 fi
 

@@ -35,9 +35,9 @@ import org.jspecify.annotations.Nullable;
  * buffer is closed before its turn breaks the group. An asynchronous call refuses memory
  * of a confined arena, which cannot be protected. A synchronous call does not protect its
  * buffers: closing their arena on another thread during the call frees memory that the
- * call writes. On an MPI library ({@code tutti.mpi.library}), native buffers of a call
- * that broke the group stay alive and untouched until the process ends, since the library
- * may still read and write them.
+ * call writes. On an MPI library ({@code tutti.mpi.library}), leave the native buffers of
+ * a call or message that has failed with the group alive and untouched until the process
+ * ends, since the library may still read and write them.
  * <p>
  * <b>Results</b> are bit-identical on every rank and from run to run. The documentation
  * lists the algorithms and their papers ({@code algorithms.md}).

@@ -11,7 +11,6 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
-import io.tutti.CollectiveException;
 import io.tutti.DataType;
 import io.tutti.Work;
 import io.tutti.training.internal.TensorMemory;
@@ -77,7 +76,7 @@ final class GradientBuckets implements AutoCloseable {
 	private boolean everSynchronized;
 
 	/** Why the gradients of this rank may never be those of the others again. */
-	private @Nullable RuntimeException broken;
+	private @Nullable Throwable broken;
 
 	/** Whether this rank has computed a gradient twice in this step. */
 	private boolean repeated;
@@ -205,13 +204,9 @@ final class GradientBuckets implements AutoCloseable {
 				plan();
 			}
 		}
-		catch (CollectiveException ex) {
+		catch (RuntimeException | Error ex) {
 			this.broken = ex;
-			throw ex;
-		}
-		catch (RuntimeException ex) {
-			this.broken = ex;
-			this.place.abort((ex instanceof IllegalStateException) ? ex.getMessage()
+			this.place.abort((ex instanceof IllegalStateException && ex.getMessage() != null) ? ex.getMessage()
 					: "the reduction of the gradients failed: " + ex);
 			throw ex;
 		}
@@ -247,10 +242,11 @@ final class GradientBuckets implements AutoCloseable {
 		if (failure == null) {
 			return;
 		}
-		if (!(failure.cause() instanceof CollectiveException)) {
-			this.place.abort("the gradient hook of " + failure.slot().parameter() + " failed: " + failure.cause());
+		this.place.abort("the gradient hook of " + failure.slot().parameter() + " failed: " + failure.cause());
+		if (failure.cause() instanceof Error error) {
+			throw error;
 		}
-		throw failure.cause();
+		throw (RuntimeException) failure.cause();
 	}
 
 	/**
@@ -307,7 +303,7 @@ final class GradientBuckets implements AutoCloseable {
 	/** Whether this rank has gradients that are not synchronized yet. */
 	boolean isPending() {
 		completeAnnounced();
-		return this.pending;
+		return this.pending && first(GradientSlot::contributes) != null;
 	}
 
 	/**
@@ -407,12 +403,12 @@ final class GradientBuckets implements AutoCloseable {
 			gradient.slot().announce();
 			this.announced = gradient;
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			fail(gradient.slot(), ex);
 		}
 	}
 
-	private void fail(GradientSlot slot, RuntimeException cause) {
+	private void fail(GradientSlot slot, Throwable cause) {
 		if (this.hookFailure == null) {
 			this.hookFailure = new HookFailure(slot, cause);
 		}
@@ -444,7 +440,7 @@ final class GradientBuckets implements AutoCloseable {
 		try {
 			startComplete();
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			fail(last.slot(), ex);
 		}
 	}
@@ -479,7 +475,7 @@ final class GradientBuckets implements AutoCloseable {
 	}
 
 	/** Failure of the hook of a gradient. */
-	private record HookFailure(GradientSlot slot, RuntimeException cause) {
+	private record HookFailure(GradientSlot slot, Throwable cause) {
 
 	}
 

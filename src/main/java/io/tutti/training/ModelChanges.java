@@ -28,6 +28,9 @@ final class ModelChanges {
 	/** Number of the module's parameters when they were last examined. */
 	private long examined = -1;
 
+	/** Whether a step without any gradient, as with an empty share, has been examined. */
+	private boolean idle;
+
 	ModelChanges(@Nullable Module module) {
 		this.module = module;
 	}
@@ -57,7 +60,9 @@ final class ModelChanges {
 		if (this.wrapped.isEmpty()) {
 			slots.forEach((slot) -> this.wrapped.add(TensorIdentity.identity(slot.parameter().tensor())));
 		}
-		return isChanged(listing, !all) ? change(listing) : Optional.empty();
+		boolean examine = some ? !all : !this.idle;
+		this.idle |= !some;
+		return isChanged(listing, examine) ? change(listing) : Optional.empty();
 	}
 
 	private boolean isChanged(Module listing, boolean examine) {

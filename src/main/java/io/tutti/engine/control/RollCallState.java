@@ -99,7 +99,10 @@ final class RollCallState implements FailureResolver.Inquiry {
 				details.add(detail(rank, nowNanos));
 			}
 		}
-		List<Integer> awaited = missing.isEmpty() ? this.report.ranks() : missing;
+		List<Integer> awaited = missing.isEmpty() ? this.report.ranks()
+			.stream()
+			.filter((rank) -> !left.hasCompleted(rank, this.report.sequence()))
+			.toList() : missing;
 		return new Failure(this.report.kind(), this.report.group(), this.report.sequence(), this.report.collective(),
 				awaited, describe(details), this.report.elapsed(), this.report.timeout());
 	}

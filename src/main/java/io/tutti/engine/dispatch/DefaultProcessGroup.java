@@ -107,13 +107,7 @@ public final class DefaultProcessGroup implements ProcessGroup {
 	}
 
 	private @Nullable PointToPoint openMessages(GroupFactory factory) {
-		try {
-			return factory.pointToPoint(this.identity, this.latch);
-		}
-		catch (RuntimeException ex) {
-			this.backend.close();
-			throw ex;
-		}
+		return factory.pointToPoint(this.identity, this.latch);
 	}
 
 	private void closeMessages() {

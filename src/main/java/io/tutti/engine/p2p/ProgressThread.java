@@ -45,6 +45,9 @@ final class ProgressThread implements IdleStrategy.Condition, AutoCloseable {
 
 	private long pauseNanos = SHORTEST_PAUSE_NANOS;
 
+	/** Whether the last check was left out after a stop of the process. */
+	private boolean stopped;
+
 	ProgressThread(String name, ProgressEngine engine, IdleStrategy.Limits limits) {
 		this.name = name;
 		this.engine = engine;
@@ -67,14 +70,25 @@ final class ProgressThread implements IdleStrategy.Condition, AutoCloseable {
 	private void run() {
 		while (!this.closed && !this.engine.ended()) {
 			if (this.engine.hasCaller()) {
-				LockSupport.parkNanos(this, ASIDE_NANOS);
-				if (this.engine.hasUnattended()) {
-					check(System.nanoTime());
-				}
+				standAside();
 			}
 			else if (this.engine.step(this.idle, ProgressEngine.ALL)) {
 				this.pauseNanos = SHORTEST_PAUSE_NANOS;
 			}
+		}
+	}
+
+	/**
+	 * Leaves progress to a synchronous call. After a stop of the process it may not have
+	 * looked at the connections yet, so that one check is left out.
+	 */
+	private void standAside() {
+		long before = System.nanoTime();
+		LockSupport.parkNanos(this, ASIDE_NANOS);
+		long now = System.nanoTime();
+		this.stopped = !this.stopped && now - before > IdleStrategy.STOPPED_NANOS;
+		if (!this.stopped && this.engine.hasUnattended()) {
+			check(now);
 		}
 	}
 

@@ -100,7 +100,7 @@ public final class IdleStrategy {
 	 * A thread that was stopped for longer, with its process or its virtual machine,
 	 * looks again before its deadline is checked: the data may have arrived meanwhile.
 	 */
-	private static final long STOPPED_NANOS = 100_000_000;
+	public static final long STOPPED_NANOS = 100_000_000;
 
 	private final Limits limits;
 

@@ -22,13 +22,15 @@ final class StopRequest implements AutoCloseable {
 	}
 
 	/**
-	 * Watches for SIGTERM, Ctrl-C and the end of the launcher. Replaces the JVM's signal
-	 * handlers, which would exit with 143 and 130.
+	 * Watches for SIGTERM, Ctrl-C, the end of the terminal and that of the launcher.
+	 * Replaces the JVM's signal handlers, which would exit with 143, 130 and 129. A
+	 * SIGHUP that the process was started to ignore stays ignored.
 	 */
 	static StopRequest listen(Map<String, String> environment) {
 		StopRequest request = new StopRequest(environment);
 		Signals.handle("TERM", () -> request.ask("SIGTERM"));
 		Signals.handle("INT", () -> request.ask("Ctrl-C"));
+		Signals.handle("HUP", () -> request.ask("SIGHUP"));
 		return request;
 	}
 

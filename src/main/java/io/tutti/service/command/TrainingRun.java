@@ -33,6 +33,9 @@ import org.springframework.context.ApplicationContext;
  */
 final class TrainingRun {
 
+	/** How long a rank may write its last checkpoint after an abort, and a reserve. */
+	private static final Duration LAST_WRITE = Duration.ofSeconds(65);
+
 	private final GroupLifecycle group;
 
 	private final Duration drain;
@@ -144,13 +147,14 @@ final class TrainingRun {
 
 	/**
 	 * Aborts after the drain timeout, in case a rank cannot finish its step. A rank that
-	 * does not notice it, since its task waits for something else, is halted.
+	 * does not notice it, since its task waits for something else, is halted once its
+	 * last checkpoint has had time to be written.
 	 */
 	private void abortAfterDrain(JoinedGroup joined, String reason) {
 		String abort = String.format(Locale.ROOT, "stop requested (%s), but after %.1f s the ranks had not", reason,
 				this.drain.toMillis() / 1e3);
 		CompletableFuture.delayedExecutor(this.drain.toNanos(), TimeUnit.NANOSECONDS).execute(() -> {
-			UncaughtFailure.haltAfter(RankService.CLOSING, ExitCode.ABORTED);
+			UncaughtFailure.haltAfter(LAST_WRITE, ExitCode.ABORTED);
 			joined.world().abort(abort);
 		});
 	}

@@ -319,6 +319,12 @@ public final class GroupLifecycle implements SmartLifecycle {
 		return this.started && !this.closed;
 	}
 
+	/** A group that this rank has left cannot be joined again by the same context. */
+	@Override
+	public boolean isPauseable() {
+		return false;
+	}
+
 	@Override
 	public int getPhase() {
 		return PHASE;

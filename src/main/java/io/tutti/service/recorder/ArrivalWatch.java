@@ -8,6 +8,7 @@ import io.tutti.engine.diagnosis.Analysis;
 import io.tutti.engine.diagnosis.GroupFinding.Arrival;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Measures how late this rank arrives at collectives of the world group. A read returns
@@ -29,6 +30,9 @@ public final class ArrivalWatch {
 
 	private volatile double meanMicros = Double.NaN;
 
+	/** The group whose value is cached. */
+	private volatile @Nullable JoinedGroup measured;
+
 	private volatile long askedNanos = System.nanoTime() - FRESH.toNanos();
 
 	ArrivalWatch(GroupLifecycle group) {
@@ -45,13 +49,14 @@ public final class ArrivalWatch {
 		if (joined != null && old && this.asking.compareAndSet(false, true)) {
 			Thread.ofVirtual().name("tutti-arrivals").start(() -> ask(joined));
 		}
-		return this.meanMicros;
+		return (joined != null && joined == this.measured) ? this.meanMicros : Double.NaN;
 	}
 
 	private void ask(JoinedGroup joined) {
+		double mean = Double.NaN;
 		try {
 			int rank = this.group.assignment().rank();
-			this.meanMicros = Analysis.of(this.group.assignment().worldSize(), joined.accounts(CALLS, QUERY_LIMIT))
+			mean = Analysis.of(this.group.assignment().worldSize(), joined.accounts(CALLS, QUERY_LIMIT))
 				.findings()
 				.stream()
 				.filter((finding) -> finding.group().equals(Failure.WORLD))
@@ -62,6 +67,8 @@ public final class ArrivalWatch {
 				.orElse(Double.NaN);
 		}
 		finally {
+			this.meanMicros = mean;
+			this.measured = joined;
 			this.askedNanos = System.nanoTime();
 			this.asking.set(false);
 		}

@@ -11,7 +11,8 @@ import org.springframework.web.servlet.HandlerInterceptor;
 /**
  * Requires the job's token for requests to the REST interface that change state, inside
  * an application that has its own web server. Does nothing where Spring Security has
- * authorized the request. Other controllers of the application are not affected.
+ * authorized the request of a user; a rule that lets everyone pass authorizes nobody.
+ * Other controllers of the application are not affected.
  */
 final class AccessInterceptor implements HandlerInterceptor {
 
@@ -53,7 +54,11 @@ final class AccessInterceptor implements HandlerInterceptor {
 		return handler instanceof HandlerMethod method && method.getBeanType().isAnnotationPresent(ApiController.class);
 	}
 
+	/** Spring Security names no principal for an anonymous request. */
 	private static boolean isAuthorized(HttpServletRequest request) {
+		if (request.getUserPrincipal() == null) {
+			return false;
+		}
 		for (Enumeration<String> names = request.getAttributeNames(); names.hasMoreElements();) {
 			String name = names.nextElement();
 			if (name.startsWith(AUTHORIZATION_FILTER) && name.endsWith(APPLIED)) {

@@ -122,7 +122,7 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
 		return respond(isTimeout(ex) ? slowBody() : switch (ex.getCause()) {
 			case StreamConstraintsException _ -> new ProblemException(HttpStatus.CONTENT_TOO_LARGE,
 					ProblemType.INVALID_ARGUMENT, "the body exceeds the limits of this endpoint");
-			case StreamReadException cause -> malformedBody("not valid JSON: " + cause.getOriginalMessage());
+			case StreamReadException cause -> malformedBody("not valid JSON: " + mistake(cause));
 			case DatabindException cause -> ProblemException.invalidArgument(JsonMistake.describe(cause));
 			case null, default -> malformedBody("missing or cannot be read");
 		}, request);
@@ -137,6 +137,11 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
 
 	private static ProblemException slowBody() {
 		return new ProblemException(HttpStatus.REQUEST_TIMEOUT, ProblemType.INVALID_ARGUMENT, SLOW_BODY);
+	}
+
+	/** Without the position, which describes the reader. */
+	private static String mistake(StreamReadException cause) {
+		return cause.getOriginalMessage().split(" \\(start marker", 2)[0];
 	}
 
 	private static ProblemException malformedBody(String problem) {

@@ -33,8 +33,8 @@ public final class CheckpointExport {
 		Path source = checkpoint;
 		try {
 			source = find(checkpoint);
-			if (isIn(source, file)) {
-				throw new IllegalArgumentException("the file would be in it");
+			if (isInCheckpoint(file)) {
+				throw new IllegalArgumentException("the file would be in a checkpoint");
 			}
 			try (CheckpointFiles files = new CheckpointFiles(source)) {
 				write(files, file);
@@ -46,9 +46,9 @@ public final class CheckpointExport {
 		}
 	}
 
-	private static boolean isIn(Path directory, Path file) throws IOException {
-		Path parent = file.toAbsolutePath().getParent();
-		return parent != null && Files.exists(parent) && Files.isSameFile(directory, parent);
+	private static boolean isInCheckpoint(Path file) throws IOException {
+		Path written = Files.exists(file) ? file.toRealPath() : file.toAbsolutePath();
+		return Files.exists(written.resolveSibling(CheckpointFiles.MANIFEST));
 	}
 
 	private static Path find(Path checkpoint) throws IOException {

@@ -408,8 +408,9 @@ public final class CheckpointStore implements AutoCloseable {
 
 	private void replace(List<StoredTensor> model, List<StoredTensor> optimizer) {
 		try {
-			model.forEach(this.state::restore);
+			// The optimizer may refuse the checkpoint.
 			this.state.restoreOptimizer(optimizer);
+			model.forEach(this.state::restore);
 		}
 		catch (IllegalArgumentException ex) {
 			throw CheckpointException.rejected(

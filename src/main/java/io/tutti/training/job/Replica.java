@@ -224,8 +224,9 @@ final class Replica implements AutoCloseable {
 
 	/** Replaces a whole optimizer by one without state. */
 	void renewOptimizer() {
+		Optimizer renewed = this.task.optimizer(this.learning);
 		try (Optimizer _ = this.whole) {
-			this.whole = this.task.optimizer(this.learning);
+			this.whole = renewed;
 		}
 	}
 

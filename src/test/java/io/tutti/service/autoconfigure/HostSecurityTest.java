@@ -82,6 +82,16 @@ class HostSecurityTest {
 		});
 	}
 
+	/** A rule that everyone passes authorizes nobody, so that the token still applies. */
+	@Test
+	void theTokenAppliesBehindARuleThatEveryonePasses() {
+		this.runner.withUserConfiguration(Users.class, Everyone.class).run((context) -> {
+			MockMvcTester http = http(context);
+			assertThat(barrier(http, null)).hasStatus(HttpStatus.UNAUTHORIZED);
+			assertThat(barrier(http, TOKEN)).hasStatusOk();
+		});
+	}
+
 	private static MockMvcTester http(AssertableWebApplicationContext context) {
 		context.getBean(ProcessGroup.class).barrier();
 		Filter chain = context.getBean("springSecurityFilterChain", Filter.class);
@@ -135,6 +145,18 @@ class HostSecurityTest {
 			return http.securityMatcher("/own/**")
 				.csrf((csrf) -> csrf.disable())
 				.authorizeHttpRequests((requests) -> requests.anyRequest().hasRole("OPERATOR"))
+				.build();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Everyone {
+
+		@Bean
+		SecurityFilterChain chain(HttpSecurity http) throws Exception {
+			return http.csrf((csrf) -> csrf.disable())
+				.authorizeHttpRequests((requests) -> requests.anyRequest().permitAll())
 				.build();
 		}
 

@@ -12,6 +12,7 @@ import io.tutti.GroupAbortedException;
 import io.tutti.PeerLostException;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.control.PeerStatus;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.service.group.FakeGroup;
 import io.tutti.service.group.FakeJoiner;
@@ -77,6 +78,18 @@ class BrokenGroupTest {
 		breakGroup(Failure.outside(Failure.Kind.ABORTED, Failure.WORLD, List.of(1), "the data set was wrong"));
 		assertThatExceptionOfType(GroupAbortedException.class).isThrownBy(() -> Await.first(end))
 			.withMessageContaining("the data set was wrong");
+	}
+
+	@Test
+	void aGroupThatARankHasLeftLingersAndThenEndsTheRank() {
+		CompletableFuture<Void> end = new BrokenGroup(this.group, Duration.ofMillis(20)).end();
+		FakeGroup formed = new FakeGroup(0, 2, 0);
+		this.joiner.joined(formed);
+		this.group.start();
+		this.group.formed().join();
+		formed.addPeer(new PeerStatus(1, "10.0.0.2", 41000, 12, 250, PeerStatus.State.LEFT));
+		assertThatExceptionOfType(PeerLostException.class).isThrownBy(() -> Await.first(end))
+			.withMessageContaining("rank 1 lost: it has left the group");
 	}
 
 	private void breakGroup() {

@@ -127,7 +127,9 @@ class CheckpointExportTest {
 		}
 		Path shard = run.resolve("step-00000003").resolve("model-00001-of-00001.safetensors");
 		assertThat(shard).exists();
-		assertRejected(run, shard, "the file would be in it");
+		assertRejected(run, shard, "the file would be in a checkpoint");
+		assertRejected(run, Files.createSymbolicLink(this.directory.resolve("link.pt"), shard),
+				"the file would be in a checkpoint");
 		Files.writeString(run.resolve("step-00000003").resolve(CheckpointFiles.MANIFEST), "{}");
 		assertRejected(run, file, "the SHA-256 of checkpoint.json does not match");
 		assertThat(file).doesNotExist();

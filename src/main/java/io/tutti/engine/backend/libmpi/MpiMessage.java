@@ -148,7 +148,7 @@ final class MpiMessage extends MpiOperation {
 
 	@Override
 	void inspect(MpiCalls calls) {
-		CollectiveException failure = this.messages.failureOf(this);
+		CollectiveException failure = this.failing ? null : this.messages.failureOf(this);
 		if (failure == null) {
 			return;
 		}

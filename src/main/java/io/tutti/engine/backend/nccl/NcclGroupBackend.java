@@ -16,6 +16,7 @@ import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.failure.FailureReporter;
 import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.MetadataExchange;
@@ -224,7 +225,13 @@ public final class NcclGroupBackend implements GroupBackend {
 	@Override
 	public void wake() {
 		this.host.wake();
-		if (this.latch.failure() != null && !this.communicator.abortHandle().isAborted()) {
+		if (this.latch.failure() != null) {
+			startAbort();
+		}
+	}
+
+	private synchronized void startAbort() {
+		if (this.aborting == null) {
 			this.aborting = Thread.ofPlatform()
 				.name("tutti-r" + this.identity.worldRank() + "-nccl-abort")
 				.daemon()
@@ -240,8 +247,7 @@ public final class NcclGroupBackend implements GroupBackend {
 			this.communicator.abortHandle().abort();
 			awaitAbort();
 		}
-		this.communicator.close();
-		this.host.close();
+		CleanUp.runAll(List.of(this.communicator::close, this.host::close));
 	}
 
 	/** The communicator's stream is destroyed afterwards. */
