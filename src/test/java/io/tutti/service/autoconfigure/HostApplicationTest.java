@@ -160,10 +160,14 @@ class HostApplicationTest {
 	/** Spring Security's authorization filter sets this attribute while it is active. */
 	@Test
 	void aRequestThatSpringSecurityAuthorizedNeedsNoToken() {
-		this.runner.withPropertyValues(TOKEN)
-			.run((context) -> assertThat(request(http(context), "/api/v1")
-				.requestAttr("org.springframework.security.web.access.intercept.AuthorizationFilter.APPLIED", true)
-				.exchange()).hasStatusOk());
+		String attribute = "org.springframework.security.web.access.intercept.AuthorizationFilter.APPLIED";
+		this.runner.withPropertyValues(TOKEN).run((context) -> {
+			assertThat(request(http(context), "/api/v1").requestAttr(attribute, true)
+				.principal(() -> "operator")
+				.exchange()).hasStatusOk();
+			assertThat(request(http(context), "/api/v1").requestAttr(attribute, true).exchange())
+				.hasStatus(HttpStatus.UNAUTHORIZED);
+		});
 	}
 
 	@Test
