@@ -23,8 +23,8 @@ cp "$work/junit-platform-console-standalone-$console_version.jar" "$pack/console
 for name in 'jspecify-[0-9]' 'javacpp-[0-9.]+\.jar' 'cuda-[0-9.-]+\.jar' 'assertj-core-' 'byte-buddy-[0-9]'; do
   cp "$(jar_named "$name")" "$pack/jars/"
 done
-(cd target/classes && cp -r --parents io/tutti/engine "$pack/classes/")
-(cd target/test-classes && cp -r --parents io/tutti/engine "$pack/tests/")
+(cd target/classes && cp -r --parents io/tutti/*.class io/tutti/engine "$pack/classes/")
+(cd target/test-classes && cp -r --parents io/tutti/*.class io/tutti/engine "$pack/tests/")
 
 # The bindings alone: of 33 MB only two libraries are used.
 unzip -q -o "$(jar_named 'cuda-.*-linux-x86_64\.jar')" '*/libjnicudart.so' '*/libjninccl.so' -d "$pack/natives"
@@ -37,6 +37,9 @@ java_home=${JAVA_HOME_25:-$(ls -d /usr/lib/jvm/*25* 2> /dev/null | head -1)}
 find "$pack/java" -name '*.so' -exec strip --strip-unneeded {} + 2>/dev/null || true
 
 cp src/test/gpu/run.sh "$pack/run.sh"
+code=0
+"$pack/run.sh" > "$work/trial" 2>&1 || code=$?
+[ "$code" -eq 0 ] || [ "$code" -eq 64 ] || { cat "$work/trial" >&2; echo "the packed tests do not start" >&2; exit 1; }
 tar -C "$work" -cf - gpu-tests | xz -6 -T0 > "$archive"
 size=$(stat -c %s "$archive")
 echo "$archive: $((size / 1024)) KiB"
