@@ -1,6 +1,7 @@
 package io.tutti.engine.backend.nccl;
 
 import io.tutti.Collective;
+import io.tutti.ReduceOp;
 import io.tutti.engine.backend.nccl.NcclCommunicator.Issue;
 
 /**
@@ -39,13 +40,21 @@ record NcclCalls(NcclAvailability availability, RankPlacement place) {
 
 	private Issue reducing(NcclCollective call, DeviceOperands operands, DeviceReduction reduction) {
 		return switch (reduction) {
-			case DeviceReduction.Plain plain -> call.reducedBy(NcclCodes.of(plain.op()));
+			case DeviceReduction.Plain plain -> call.reducedBy(NcclCodes.of(operator(plain.op())));
 			case DeviceReduction.PremultipliedSum sum -> {
 				this.availability.require(NcclFunction.PREMULTIPLIED_SUM);
 				byte[] factor = sum.as(operands.type());
 				yield (nccl, communicator) -> premultiplied(nccl, communicator, factor, call);
 			}
 		};
+	}
+
+	/**
+	 * The operator to use: the average of one rank is its sum, since NCCL rejects an
+	 * average of 8-bit floats in a communicator of one rank.
+	 */
+	private ReduceOp operator(ReduceOp op) {
+		return (op == ReduceOp.AVERAGE && this.place.worldSize() == 1) ? ReduceOp.SUM : op;
 	}
 
 	/** The operator exists only for the call. */

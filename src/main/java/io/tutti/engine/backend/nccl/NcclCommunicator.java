@@ -162,10 +162,16 @@ final class NcclCommunicator {
 		issue(call, deadline, issue, child);
 	}
 
+	/** NCCL returns success from a derivation that is still in progress. */
+	private static NcclResult begun(NcclResult returned) {
+		return (returned == NcclResult.SUCCESS) ? NcclResult.IN_PROGRESS : returned;
+	}
+
 	private void issue(String call, Deadline deadline, Issue issue, @Nullable HandleSlots child) {
 		takeTurn(call, deadline);
 		try (SelectedDevice _ = selectDevice()) {
-			settle(call, guarded(call, deadline, issue, child != null), deadline, child);
+			NcclResult returned = guarded(call, deadline, issue, child != null);
+			settle(call, (child != null) ? begun(returned) : returned, deadline, child);
 		}
 		catch (DeviceException ex) {
 			throw onRank(ex);

@@ -18,11 +18,7 @@ import io.tutti.engine.transport.IdleStrategy;
  */
 final class GpuElements {
 
-	/** 0 to 5 as 8-bit floats with 4 bits of exponent. */
-	private static final byte[] E4M3 = { 0, 0x38, 0x40, 0x44, 0x48, 0x4A };
-
-	/** 0 to 5 as 8-bit floats with 5 bits of exponent. */
-	private static final byte[] E5M2 = { 0, 0x3C, 0x40, 0x42, 0x44, 0x45 };
+	private static final int FLOAT32_BIAS = 127;
 
 	private GpuElements() {
 	}
@@ -40,11 +36,17 @@ final class GpuElements {
 	private static byte[] element(DeviceDataType type, double value) {
 		return switch (type) {
 			case INT8, UINT8 -> new byte[] { (byte) value };
-			case FLOAT8_E4M3 -> new byte[] { E4M3[(int) value] };
-			case FLOAT8_E5M2 -> new byte[] { E5M2[(int) value] };
+			case FLOAT8_E4M3 -> new byte[] { float8((float) value, 3, 7) };
+			case FLOAT8_E5M2 -> new byte[] { float8((float) value, 2, 15) };
 			case FLOAT32, FLOAT64, FLOAT16, BFLOAT16 -> new DeviceReduction.PremultipliedSum(value).as(type);
 			case INT32, INT64, UINT32, UINT64 -> new DeviceReduction.PremultipliedSum((long) value).as(type);
 		};
+	}
+
+	/** A positive normal number that the type holds exactly, or 0. */
+	private static byte float8(float value, int fractionBits, int bias) {
+		int shifted = Float.floatToIntBits(value) >>> 23 - fractionBits;
+		return (byte) ((value == 0) ? 0 : shifted - (FLOAT32_BIAS - bias << fractionBits));
 	}
 
 	/** Copies elements to a new buffer on device 0. */

@@ -3,6 +3,8 @@ package io.tutti.engine.backend.nccl;
 import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
+import java.util.Set;
 import java.util.function.DoubleBinaryOperator;
 
 import io.tutti.CollectiveListener;
@@ -69,6 +71,9 @@ final class GpuRank {
 			case "absent" -> absent();
 			case "killed" -> killed();
 			case "mismatch" -> mismatch();
+			case "types" -> types();
+			case "subgroups" -> subgroups();
+			case "shrunk" -> shrunk();
 			default -> throw new IllegalArgumentException("no scenario " + scenario);
 		}
 	}
@@ -88,6 +93,62 @@ final class GpuRank {
 		float[] host = { this.group.rank() + 1 };
 		this.group.allReduce(host, ReduceOp.SUM);
 		assertThat(host).containsExactly(3);
+	}
+
+	/** Types that only NCCL has are reduced on the group's communicator. */
+	private void types() {
+		NcclGroup nccl = NcclGroup.of(this.group);
+		for (DeviceDataType type : DeviceDataType.values()) {
+			for (ReduceOp op : List.of(ReduceOp.SUM, ReduceOp.PRODUCT, ReduceOp.MIN, ReduceOp.MAX, ReduceOp.AVERAGE)) {
+				byte[] elements = GpuElements.of(type, COUNT, (index) -> value(this.group.rank(), index));
+				try (DeviceBuffer buffer = GpuElements.upload(this.runtime, type, elements)) {
+					nccl.operations().allReduce(DeviceOperands.inPlace(buffer), DeviceReduction.of(op));
+					nccl.synchronize();
+					requireEqual("all-reduce", type, op, buffer,
+							GpuElements.of(type, COUNT, (index) -> reduced(type, op, index)));
+				}
+			}
+		}
+	}
+
+	/** A group of both ranks in reverse order, then a group of each rank alone. */
+	private void subgroups() {
+		for (int size = 2; size > 0; size--) {
+			try (ProcessGroup part = Objects
+				.requireNonNull(this.group.split((size == 1) ? this.group.rank() : 0, -this.group.rank()))) {
+				assertThat(part.worldSize()).isEqualTo(size);
+				DeviceCollectives onDevice = new DeviceCollectives(part, this.runtime, new HostFallback(false),
+						CollectiveListener.NONE, LIMIT);
+				byte[] elements = GpuElements.of(DeviceDataType.FLOAT32, COUNT, (_) -> part.rank() + 1);
+				try (DeviceBuffer own = GpuElements.upload(this.runtime, DeviceDataType.FLOAT32, elements);
+						DeviceBuffer all = onDevice.allGather(own);
+						DeviceBuffer sum = onDevice.allReduce(own, ReduceOp.SUM)) {
+					requireEqual("all-gather", DeviceDataType.FLOAT32, null, all, GpuElements.of(DeviceDataType.FLOAT32,
+							part.worldSize() * COUNT, (index) -> index / COUNT + 1));
+					double expected = (part.worldSize() == 2) ? 1 + 2 : 1;
+					requireEqual("all-reduce", DeviceDataType.FLOAT32, ReduceOp.SUM, sum,
+							GpuElements.of(DeviceDataType.FLOAT32, COUNT, (_) -> expected));
+				}
+			}
+		}
+	}
+
+	/** NCCL's own split and shrink, which return before the new communicator exists. */
+	private void shrunk() {
+		RankCommunicator both = NcclGroup.of(this.group).communicator();
+		try (RankCommunicator reversed = Objects.requireNonNull(both.split(0, -this.group.rank()))) {
+			assertThat(reversed.rank()).isEqualTo(1 - this.group.rank());
+			assertThat(reversed.worldSize()).isEqualTo(2);
+			reversed.barrier();
+		}
+		assertThat(both.split(-1, 0)).isNull();
+		if (this.group.rank() == 0) {
+			try (RankCommunicator rest = both.shrink(Set.of(1), false)) {
+				assertThat(rest.worldSize()).isOne();
+				rest.barrier();
+			}
+		}
+		this.group.barrier();
 	}
 
 	private static double value(int rank, long index) {

@@ -19,6 +19,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import io.tutti.engine.backend.nccl.NcclAvailability.State;
 import io.tutti.engine.spi.NativeMemory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A simulated NCCL whose ranks are threads of one process: float32 collectives on host
@@ -57,6 +58,8 @@ final class ScriptedNccl implements Nccl {
 		volatile boolean ended;
 
 		volatile int asyncError;
+
+		volatile @Nullable Runnable derivation;
 
 		Member(World world, int rank) {
 			this.world = world;
@@ -199,15 +202,28 @@ final class ScriptedNccl implements Nccl {
 		if (color >= 0) {
 			World part = this.worlds.computeIfAbsent("part " + System.identityHashCode(member.world) + color,
 					(_) -> new World(1));
-			NativeMemory.putLong(slot, join(part, 0));
+			derive(member, slot, join(part, 0));
 		}
 		return answer("commSplit");
 	}
 
 	@Override
 	public int commShrink(long communicator, int[] excluded, long slot, int flags) {
-		NativeMemory.putLong(slot, join(new World(1), 0));
+		derive(this.members.get(communicator), slot, join(new World(1), 0));
 		return answer("commShrink" + flags);
+	}
+
+	/**
+	 * As NCCL: the call succeeds, and the handle is written while the parent is in
+	 * progress.
+	 */
+	private static void derive(Member parent, long slot, long child) {
+		if (parent.asyncError == OK) {
+			parent.derivation = () -> NativeMemory.putLong(slot, child);
+		}
+		else {
+			NativeMemory.putLong(slot, child);
+		}
 	}
 
 	@Override
@@ -232,6 +248,13 @@ final class ScriptedNccl implements Nccl {
 		Member member = this.members.get(communicator);
 		if (member.ended) {
 			throw new AssertionError("a communicator was used after its end");
+		}
+		Runnable derivation = member.derivation;
+		if (derivation != null) {
+			member.derivation = null;
+			derivation.run();
+			error[0] = IN_PROGRESS;
+			return OK;
 		}
 		boolean formed = member.world.members.size() == member.world.size;
 		error[0] = (member.asyncError != OK) ? member.asyncError : formed ? OK : IN_PROGRESS;
