@@ -407,15 +407,18 @@ public final class CheckpointStore implements AutoCloseable {
 	}
 
 	private void replace(List<StoredTensor> model, List<StoredTensor> optimizer) {
+		String obstacle;
 		try {
-			// The optimizer may refuse the checkpoint.
-			this.state.restoreOptimizer(optimizer);
-			model.forEach(this.state::restore);
+			obstacle = this.state.restoreOptimizer(optimizer);
 		}
 		catch (IllegalArgumentException ex) {
-			throw CheckpointException.rejected(
-					"cannot continue from the checkpoint in " + this.options.directory() + ": " + ex.getMessage());
+			obstacle = String.valueOf(ex.getMessage());
 		}
+		if (obstacle != null) {
+			throw CheckpointException
+				.rejected("cannot continue from the checkpoint in " + this.options.directory() + ": " + obstacle);
+		}
+		model.forEach(this.state::restore);
 	}
 
 	private List<StoredTensor> broadcast(List<TensorHeader> headers, @Nullable CheckpointFiles files, Arena arena)

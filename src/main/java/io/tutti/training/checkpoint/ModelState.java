@@ -8,9 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 import io.tutti.ProcessGroup;
 import io.tutti.training.ModelTensors;
@@ -236,50 +234,23 @@ public final class ModelState implements AutoCloseable {
 	}
 
 	/**
-	 * A parameter whose state in the optimizer another state does not replace, since it
-	 * has none: libtorch cannot remove it. {@code null} if there is no such parameter.
+	 * Replaces the optimizer's state, unless it has a state of a parameter that the other
+	 * lacks.
+	 * @return what prevents it, in which case nothing changes; {@code null} if nothing
+	 * @throws IllegalArgumentException if the optimizer has no place for the other state
 	 */
-	@Nullable String surplus(List<StoredTensor> other) {
+	@Nullable String restoreOptimizer(List<StoredTensor> stored) {
 		if (this.optimizer == null) {
 			return null;
-		}
-		try (PointerScope _ = new PointerScope()) {
-			OptimizerTensors.save(this.optimizer, this.archive);
-			List<StoredTensor> own = ownOptimizer();
-			Set<String> kept = parameters(own.stream());
-			kept.removeAll(parameters(own.stream().filter(OptimizerTensors::isBeforeFirstStep)));
-			kept.removeAll(parameters(other.stream()));
-			return kept.stream().findFirst().orElse(null);
-		}
-	}
-
-	private static Set<String> parameters(Stream<StoredTensor> optimizer) {
-		return optimizer.map(StoredTensor::header)
-			.filter((header) -> !ParameterGroups.isPart(header))
-			.map(OptimizerTensors::parameter)
-			.collect(Collectors.toCollection(TreeSet::new));
-	}
-
-	/**
-	 * Replaces the optimizer's state.
-	 * @throws IllegalArgumentException if it has a state of a parameter that the other
-	 * state lacks, or no place for the other state
-	 */
-	void restoreOptimizer(List<StoredTensor> stored) {
-		if (this.optimizer == null) {
-			return;
 		}
 		List<StoredTensor> own = (this.parts == null) ? stored
 				: stored.stream()
 					.filter((tensor) -> ParameterGroups.isPart(tensor.header())
 							|| this.updated.contains(OptimizerTensors.parameter(tensor.header())))
 					.toList();
-		String surplus = surplus(own);
-		if (surplus != null) {
-			throw new IllegalArgumentException("the optimizer has a state of " + surplus
-					+ ", which the other state lacks: restore into a new optimizer");
-		}
-		OptimizerTensors.load(this.optimizer, own, this.parameters, this.device);
+		String surplus = OptimizerTensors.load(this.optimizer, own, this.parameters, this.device);
+		return (surplus != null) ? "the optimizer has a state of " + surplus
+				+ ", which the other state lacks: restore into a new optimizer" : null;
 	}
 
 	/**

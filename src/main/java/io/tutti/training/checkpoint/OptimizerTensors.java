@@ -12,6 +12,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.tutti.training.internal.TensorMemory;
 import org.bytedeco.javacpp.BytePointer;
@@ -74,8 +77,11 @@ final class OptimizerTensors {
 	 * tensor nor a number
 	 */
 	static List<StoredTensor> read(MemorySegment bytes, Map<String, String> parameters) {
+		return read(open(bytes, "cpu"), parameters);
+	}
+
+	private static List<StoredTensor> read(InputArchive archive, Map<String, String> parameters) {
 		List<StoredTensor> tensors = new ArrayList<>();
-		InputArchive archive = open(bytes, "cpu");
 		InputArchive state = child(archive, STATE);
 		for (String id : keys(state)) {
 			InputArchive values = child(state, id);
@@ -130,18 +136,27 @@ final class OptimizerTensors {
 	}
 
 	/**
-	 * Loads a state onto a device.
+	 * Loads a state onto a device, unless the optimizer has a state of a parameter that
+	 * the other lacks: libtorch cannot remove it.
 	 * @param parameters names of the optimizer's parameters by their keys in its archive
+	 * @return the name of such a parameter, in which case nothing is loaded; {@code null}
+	 * if there is none
 	 * @throws IllegalArgumentException if the tensors are not those of this optimizer
 	 */
-	static void load(Optimizer optimizer, List<StoredTensor> tensors, Map<String, String> parameters, String device) {
+	static @Nullable String load(Optimizer optimizer, List<StoredTensor> tensors, Map<String, String> parameters,
+			String device) {
 		Map<String, Tensor> byName = new LinkedHashMap<>();
 		try (PointerScope _ = new PointerScope();
 				Arena arena = Arena.ofConfined();
 				GrowingMemory memory = new GrowingMemory()) {
 			tensors.forEach((tensor) -> byName.put(tensor.header().name(), tensor.inNative(arena).view()));
 			save(optimizer, memory);
-			OutputArchive archive = withValues(open(memory.content(), "cpu"), byName, parameters);
+			InputArchive own = open(memory.content(), "cpu");
+			String surplus = surplus(read(own, parameters), tensors);
+			if (surplus != null) {
+				return surplus;
+			}
+			OutputArchive archive = withValues(own, byName, parameters);
 			if (!byName.isEmpty()) {
 				throw new IllegalArgumentException(
 						"the optimizer has no place for " + byName.keySet().iterator().next());
@@ -149,7 +164,28 @@ final class OptimizerTensors {
 			memory.clear();
 			save(archive, memory);
 			optimizer.load(open(memory.content(), device));
+			return null;
 		}
+	}
+
+	private static @Nullable String surplus(List<StoredTensor> own, List<StoredTensor> other) {
+		Set<String> kept = owners(own.stream());
+		kept.removeAll(owners(own.stream().filter(OptimizerTensors::isBeforeFirstStep)));
+		kept.removeAll(owners(other.stream()));
+		return kept.stream().findFirst().orElse(null);
+	}
+
+	private static Set<String> owners(Stream<StoredTensor> tensors) {
+		return tensors.map(StoredTensor::header)
+			.filter((header) -> !ParameterGroups.isPart(header))
+			.map(OptimizerTensors::parameter)
+			.collect(Collectors.toCollection(TreeSet::new));
+	}
+
+	/** Whether a tensor counts the steps of its parameter, none so far, as of Adagrad. */
+	private static boolean isBeforeFirstStep(StoredTensor tensor) {
+		return isCount(tensor.header().type(), tensor.header().shape().size())
+				&& tensor.data().get(ValueLayout.JAVA_LONG_UNALIGNED, 0) == 0;
 	}
 
 	/**
@@ -193,12 +229,6 @@ final class OptimizerTensors {
 		values.forEach((key, tensor) -> archive.write(key, isCount(ElementType.of(key, tensor), tensor.dim())
 				? new IValue(tensor.item_long()) : new IValue(tensor)));
 		state.write(id, archive);
-	}
-
-	/** Whether a tensor counts the steps of its parameter, none so far, as of Adagrad. */
-	static boolean isBeforeFirstStep(StoredTensor tensor) {
-		return isCount(tensor.header().type(), tensor.header().shape().size())
-				&& tensor.data().get(ValueLayout.JAVA_LONG_UNALIGNED, 0) == 0;
 	}
 
 	/** A number of steps. The tensors of a state have the parameter's floating type. */

@@ -112,9 +112,12 @@ public final class StateBroadcast {
 
 	/** In no scope that would close a new optimizer. */
 	private void take(Transferred all) {
-		ModelState taking = (this.state.surplus(all.optimizer()) != null) ? this.withNewOptimizer.get() : this.state;
+		ModelState taking = this.state;
+		if (taking.restoreOptimizer(all.optimizer()) != null) {
+			taking = this.withNewOptimizer.get();
+			taking.restoreOptimizer(all.optimizer());
+		}
 		all.model().forEach(taking::restore);
-		taking.restoreOptimizer(all.optimizer());
 	}
 
 	/** The order in an archive of libtorch depends on addresses. */
