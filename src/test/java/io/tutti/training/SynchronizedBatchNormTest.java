@@ -9,6 +9,7 @@ import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.backend.SimulatedWorld;
 import io.tutti.engine.javacpp.NativeLibraryPreparation;
+import io.tutti.training.internal.Share;
 import org.bytedeco.pytorch.BatchNorm2dImpl;
 import org.bytedeco.pytorch.BatchNormOptions;
 import org.bytedeco.pytorch.BoolOptional;
@@ -65,15 +66,14 @@ class SynchronizedBatchNormTest {
 			RankThreads.run(ranks, LIMIT, (rank) -> {
 				SynchronizedBatchNorm norm = new SynchronizedBatchNorm(world.group(rank), FEATURES);
 				norm.to(torch.ScalarType.Double, false);
-				int from = SAMPLES * rank / ranks;
-				int count = SAMPLES * (rank + 1) / ranks - from;
+				Share share = Share.of(SAMPLES, rank, ranks);
 				int perSample = outputs.getFirst().length / SAMPLES;
 				for (int step = 0; step < STEPS; step++) {
-					Tensor input = batch(step, from, count).requires_grad_(true);
+					Tensor input = batch(step, share.from(), share.size()).requires_grad_(true);
 					Tensor output = norm.forward(input);
-					loss(output, from).backward();
-					assertClose(values(output), outputs.get(step), from * perSample);
-					assertClose(values(input.grad()), gradients.get(step), from * perSample);
+					loss(output, share.from()).backward();
+					assertClose(values(output), outputs.get(step), share.from() * perSample);
+					assertClose(values(input.grad()), gradients.get(step), share.from() * perSample);
 				}
 				assertClose(values(norm.named_buffers().get("running_mean")), values(whole.running_mean()), 0);
 				assertClose(values(norm.named_buffers().get("running_var")), values(whole.running_var()), 0);
@@ -99,14 +99,13 @@ class SynchronizedBatchNormTest {
 			RankThreads.run(ranks, LIMIT, (rank) -> {
 				SynchronizedBatchNorm norm = new SynchronizedBatchNorm(world.group(rank), FEATURES);
 				norm.to(torch.ScalarType.Double, false);
-				int from = SAMPLES * rank / ranks;
-				int count = SAMPLES * (rank + 1) / ranks - from;
-				Tensor input = batch(0, from, count).requires_grad_(true);
-				penalty(loss(norm.forward(input), from), input).backward();
+				Share share = Share.of(SAMPLES, rank, ranks);
+				Tensor input = batch(0, share.from(), share.size()).requires_grad_(true);
+				penalty(loss(norm.forward(input), share.from()), input).backward();
 				double[] own = values(norm.named_parameters().get("weight").grad());
 				world.group(rank).allReduce(own, io.tutti.ReduceOp.SUM);
 				assertRelativelyClose(own, values(whole.weight().grad()), 0);
-				assertRelativelyClose(values(input.grad()), expected, from * (expected.length / SAMPLES));
+				assertRelativelyClose(values(input.grad()), expected, share.from() * (expected.length / SAMPLES));
 				return null;
 			});
 		}
