@@ -207,7 +207,6 @@ public final class DistributedDataParallel implements AutoCloseable {
 		FreedMemory.retain();
 		this.group = group;
 		this.settings = settings;
-		this.changes = new ModelChanges(module);
 		List<Parameter> all = new ArrayList<>(retained(model.parameters()));
 		List<Parameter> distinct = distinct(all);
 		try {
@@ -222,6 +221,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 			GradientMemory place = memory.apply(learning.getFirst().tensor());
 			this.parameterCount = learning.stream().mapToLong((parameter) -> parameter.tensor().numel()).sum();
 			this.parameters = distinct;
+			this.changes = new ModelChanges(module, distinct);
 			List<Parameter> state = retained(model.buffers());
 			requireNoGradients(state, distinct);
 			this.sharedBuffers = distinct(state).stream().map(Parameter::tensor).toList();

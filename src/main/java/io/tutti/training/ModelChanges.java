@@ -1,10 +1,11 @@
 package io.tutti.training;
 
-import java.util.HashSet;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.LongStream;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import io.tutti.training.internal.TensorIdentity;
 import org.bytedeco.pytorch.Module;
@@ -14,25 +15,29 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds changes of a wrapped model that would make a rank train parameters that are not
- * synchronized. It counts the module's parameters in each step, and examines them if
- * their number has changed or a backward pass has left one without gradient.
+ * synchronized. In each step it compares the list of the module's parameters with that of
+ * the step before, and looks at those that were not wrapped.
  */
 final class ModelChanges {
 
 	/** {@code null} if the model is not a module. */
 	private final @Nullable Module module;
 
-	/** Identities of the parameters that are synchronized. */
-	private final Set<Long> wrapped = new HashSet<>();
+	/** Identities of the parameters with elements that were wrapped. */
+	private final Set<Long> wrapped;
 
-	/** Number of the module's parameters when they were last examined. */
-	private long examined = -1;
+	/** Identities of the module's parameters in the last step, one per name. */
+	private long[] listed = {};
 
-	/** Whether a step without any gradient, as with an empty share, has been examined. */
-	private boolean idle;
+	/** Indices of those that were not wrapped. */
+	private int[] unwrapped = {};
 
-	ModelChanges(@Nullable Module module) {
+	ModelChanges(@Nullable Module module, List<Parameter> wrapped) {
 		this.module = module;
+		this.wrapped = wrapped.stream()
+			.filter((parameter) -> parameter.tensor().numel() > 0)
+			.map((parameter) -> TensorIdentity.identity(parameter.tensor()))
+			.collect(Collectors.toSet());
 	}
 
 	/**
@@ -41,44 +46,32 @@ final class ModelChanges {
 	 */
 	Optional<String> find(List<GradientSlot> slots, GradientStatus status) {
 		boolean some = slots.stream().anyMatch(GradientSlot::hasContributed);
-		boolean all = true;
 		for (int index = 0; index < slots.size(); index++) {
 			GradientSlot slot = slots.get(index);
-			if (slot.hasContributed()) {
-				continue;
-			}
-			all = false;
-			if (some && status.isUsed(index) && !slot.parameter().tensor().requires_grad()) {
+			if (some && !slot.hasContributed() && status.isUsed(index) && !slot.parameter().tensor().requires_grad()) {
 				return Optional.of(slot.parameter() + " requires no gradient any more on this rank, but has one on"
 						+ " another: freeze parameters on every rank or on none");
 			}
 		}
 		Module listing = this.module;
-		if (listing == null || listing.isNull()) {
-			return Optional.empty();
-		}
-		if (this.wrapped.isEmpty()) {
-			slots.forEach((slot) -> this.wrapped.add(TensorIdentity.identity(slot.parameter().tensor())));
-		}
-		boolean examine = some ? !all : !this.idle;
-		this.idle |= !some;
-		return isChanged(listing, examine) ? change(listing) : Optional.empty();
+		return (listing != null && !listing.isNull() && isChanged(listing)) ? change(listing) : Optional.empty();
 	}
 
-	private boolean isChanged(Module listing, boolean examine) {
+	private boolean isChanged(Module listing) {
 		try (TensorVector parameters = listing.parameters()) {
-			long count = parameters.size();
-			if (!examine && count == this.examined) {
-				return false;
+			long[] identities = TensorIdentity.identities(parameters);
+			if (!Arrays.equals(identities, this.listed)) {
+				this.listed = identities;
+				this.unwrapped = IntStream.range(0, identities.length)
+					.filter((index) -> !this.wrapped.contains(identities[index]))
+					.toArray();
 			}
-			this.examined = count;
-			return LongStream.range(0, count).mapToObj(parameters::get).anyMatch(this::isUnsynchronized);
+			return IntStream.of(this.unwrapped).mapToObj(parameters::get).anyMatch(ModelChanges::learns);
 		}
 	}
 
-	private boolean isUnsynchronized(Tensor parameter) {
-		return parameter.requires_grad() && parameter.numel() > 0
-				&& !this.wrapped.contains(TensorIdentity.identity(parameter));
+	private static boolean learns(Tensor parameter) {
+		return parameter.requires_grad() && parameter.numel() > 0;
 	}
 
 	private Optional<String> change(Module listing) {
@@ -86,7 +79,8 @@ final class ModelChanges {
 			.parameters()
 			.entrySet()
 			.stream()
-			.filter((entry) -> isUnsynchronized(entry.getValue()))
+			.filter((entry) -> !this.wrapped.contains(TensorIdentity.identity(entry.getValue()))
+					&& learns(entry.getValue()))
 			.map((entry) -> new Parameter(entry.getKey(), entry.getValue())
 					+ " is another tensor than when the model was wrapped: close this DistributedDataParallel and"
 					+ " wrap the model again, after such changes")

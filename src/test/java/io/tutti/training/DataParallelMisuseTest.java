@@ -211,6 +211,36 @@ class DataParallelMisuseTest {
 						replicas.synchronizeGradients();
 					}
 				}, "parameter expert.weight of shape 2x3 is another tensor", "wrap the model again"),
+				new Misuse("a frozen part is added to a module and learns later", 2, (group, _) -> {
+					Module model = new Module();
+					LinearImpl body = model.register_module("body", new LinearImpl(3, 3));
+					try (DistributedDataParallel replicas = new DistributedDataParallel(group, model, SETTINGS)) {
+						LinearImpl head = model.register_module("head", new LinearImpl(3, 2));
+						for (int step = 0; step < 3; step++) {
+							head.weight().set_requires_grad(step == 2);
+							head.bias().set_requires_grad(step == 2);
+							replicas.zeroGradients();
+							head.forward(body.forward(torch.ones(2, 3))).sum().backward();
+							replicas.synchronizeGradients();
+						}
+					}
+				}, "parameter head.weight of shape 2x3 is another tensor", "wrap the model again"),
+				new Misuse("a frozen part of a module is replaced by one that learns", 2, (group, _) -> {
+					Module model = new Module();
+					LinearImpl body = model.register_module("body", new LinearImpl(3, 3));
+					LinearImpl frozen = model.register_module("head", new LinearImpl(3, 2));
+					frozen.weight().set_requires_grad(false);
+					frozen.bias().set_requires_grad(false);
+					try (DistributedDataParallel replicas = new DistributedDataParallel(group, model, SETTINGS)) {
+						frozen.forward(body.forward(torch.ones(2, 3))).sum().backward();
+						replicas.synchronizeGradients();
+						model.unregister_module("head");
+						LinearImpl other = model.register_module("head", new LinearImpl(3, 2));
+						replicas.zeroGradients();
+						other.forward(body.forward(torch.ones(2, 3))).sum().backward();
+						replicas.synchronizeGradients();
+					}
+				}, "parameter head.weight of shape 2x3 is another tensor", "wrap the model again"),
 				new Misuse("a hook that fails on one rank", 2, (group, parameters) -> {
 					try (DistributedDataParallel replicas = new DistributedDataParallel(group,
 							ModelTensors.of(parameters),

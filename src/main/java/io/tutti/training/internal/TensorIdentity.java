@@ -5,8 +5,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
+import org.bytedeco.javacpp.LongPointer;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorImpl;
+import org.bytedeco.pytorch.TensorVector;
 
 /**
  * Finds the entries of a model that are the same tensor: libtorch lists a tensor once for
@@ -37,6 +39,20 @@ public final class TensorIdentity {
 			first[index] = (earlier != null) ? earlier : index;
 		}
 		return first;
+	}
+
+	/**
+	 * Identities of all tensors of a list, read at once: it holds pointers to their
+	 * {@code TensorImpl}s.
+	 */
+	public static long[] identities(TensorVector tensors) {
+		long[] identities = new long[Math.toIntExact(tensors.size())];
+		if (identities.length > 0) {
+			try (Tensor first = tensors.get(0); LongPointer pointers = new LongPointer(first)) {
+				pointers.get(identities);
+			}
+		}
+		return identities;
 	}
 
 	/** Identity of a tensor, as long as it exists. */
