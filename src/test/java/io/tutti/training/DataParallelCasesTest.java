@@ -70,6 +70,7 @@ import static org.assertj.core.api.Assertions.assertThatException;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.offset;
 import static org.assertj.core.api.Assertions.within;
 
 /**
@@ -923,6 +924,69 @@ class DataParallelCasesTest {
 			alone.parameters.forEach((name, parameter) -> expected
 				.add(TensorMemory.bytes(parameter.grad().add(second.parameters.get(name).grad()))));
 			assertThat(gradients).allSatisfy((other) -> assertThat(other).containsExactlyElementsOf(expected));
+		}
+	}
+
+	/**
+	 * A penalty of the synchronized gradients, whose values are those of all ranks and
+	 * whose graphs are this rank's: gradients of all ranks' penalty are the combination
+	 * of both.
+	 */
+	@ParameterizedTest
+	@EnumSource(Overlap.class)
+	void synchronizedGradientsCanBeDifferentiated(Overlap overlap) throws Exception {
+		for (GradientScaling scaling : GradientScaling.values()) {
+			try (SimulatedWorld world = new SimulatedWorld(RANKS, TIMEOUTS)) {
+				List<List<float[]>> gradients = RankThreads.run(RANKS, LIMIT, (rank) -> {
+					Alternating model = new Alternating();
+					try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank),
+							model.tensors(), SETTINGS.withOverlap(overlap).withScaling(scaling))) {
+						for (int step = 0; step < 2; step++) {
+							replicas.zeroGradients();
+							withGraph(model.loss(rank, step));
+							replicas.synchronizeGradients();
+							Tensor penalty = penalty(model);
+							replicas.zeroGradients();
+							penalty.backward();
+							replicas.synchronizeGradients();
+						}
+						return floats(model);
+					}
+				});
+				Alternating alone = new Alternating();
+				Tensor loss = alone.loss(0, 1).add(alone.loss(1, 1));
+				withGraph((scaling == GradientScaling.SUM) ? loss : loss.mul(new Scalar(1.0 / RANKS)));
+				Tensor penalty = penalty(alone);
+				alone.parameters.values().forEach((parameter) -> parameter.mutable_grad().reset());
+				penalty.backward();
+				assertThat(gradients).allSatisfy((own) -> assertClose(own, floats(alone)));
+			}
+		}
+	}
+
+	private static void withGraph(Tensor loss) {
+		loss.backward(torch.ones_like(loss), new BoolOptional(true), true, new TensorArrayRefOptional());
+	}
+
+	private static Tensor penalty(Case model) {
+		return model.parameters.values()
+			.stream()
+			.map((parameter) -> parameter.grad().square().sum())
+			.reduce(Tensor::add)
+			.orElseThrow();
+	}
+
+	private static List<float[]> floats(Case model) {
+		return model.parameters.values()
+			.stream()
+			.map((parameter) -> TensorMemory.of(parameter.grad()).toArray(ValueLayout.JAVA_FLOAT))
+			.toList();
+	}
+
+	private static void assertClose(List<float[]> actual, List<float[]> expected) {
+		for (int index = 0; index < expected.size(); index++) {
+			assertThat(expected.get(index)).isNotEqualTo(new float[expected.get(index).length]);
+			assertThat(actual.get(index)).containsExactly(expected.get(index), offset(1e-6f));
 		}
 	}
 
