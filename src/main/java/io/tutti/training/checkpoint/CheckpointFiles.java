@@ -65,20 +65,27 @@ final class CheckpointFiles implements Closeable {
 	private record Place(SafetensorsReader reader, int index) {
 	}
 
+	/** Opens a checkpoint and compares all of its content with the hashes. */
+	CheckpointFiles(Path directory) throws IOException {
+		this(directory, () -> {
+		});
+	}
+
 	/**
 	 * Opens a checkpoint and compares all of its content with the hashes.
+	 * @param reading called again and again meanwhile
 	 * @throws IllegalArgumentException if it is incomplete, damaged or of another
 	 * version; the message says which
 	 * @throws IOException if it cannot be read
 	 */
-	CheckpointFiles(Path directory) throws IOException {
+	CheckpointFiles(Path directory, Runnable reading) throws IOException {
 		Map<String, String> sums = sums(directory);
 		for (Map.Entry<String, String> sum : sums.entrySet()) {
 			Path file = directory.resolve(sum.getKey());
 			if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
 				throw new IllegalArgumentException("it is incomplete: there is no file " + sum.getKey());
 			}
-			if (!sha256(file).equals(sum.getValue())) {
+			if (!sha256(file, reading).equals(sum.getValue())) {
 				throw new IllegalArgumentException(
 						"it is truncated or damaged: the SHA-256 of " + sum.getKey() + " does not match");
 			}
@@ -226,12 +233,13 @@ final class CheckpointFiles implements Closeable {
 		return new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
 	}
 
-	private static String sha256(Path file) throws IOException {
+	private static String sha256(Path file, Runnable reading) throws IOException {
 		MessageDigest digest = Sha256.newDigest();
 		byte[] piece = new byte[1 << 20];
 		try (InputStream input = Files.newInputStream(file)) {
 			for (int read = input.read(piece); read >= 0; read = input.read(piece)) {
 				digest.update(piece, 0, read);
+				reading.run();
 			}
 		}
 		return Sha256.hex(digest);

@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
+import io.tutti.DataType;
 import io.tutti.ProcessGroup;
 import org.bytedeco.javacpp.PointerScope;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +34,9 @@ public final class CheckpointStore implements AutoCloseable {
 	 * A write that hangs, for example on a network file system, must not hang the job.
 	 */
 	private static final long CLOSE_SECONDS = 60;
+
+	/** How often the others are told of a long read within the time limit of a call. */
+	private static final int TOLD_PER_TIMEOUT = 4;
 
 	private static final String ADVICE = "; give another directory, or move it away to start from the beginning";
 
@@ -53,6 +57,9 @@ public final class CheckpointStore implements AutoCloseable {
 	private @Nullable CheckpointDirectory directory;
 
 	private boolean opened;
+
+	/** When the other ranks were last told that rank 0 reads. */
+	private long toldNanos;
 
 	/** Step of the latest checkpoint, -1 before it and after one that failed. */
 	private long savedStep = -1;
@@ -107,7 +114,11 @@ public final class CheckpointStore implements AutoCloseable {
 	 */
 	public @Nullable Progress restore() {
 		this.opened = true;
+		this.toldNanos = System.nanoTime();
 		try (Found found = (this.group.rank() == 0) ? find() : Found.nothing()) {
+			while (isReading(false)) {
+				// Rank 0 reads a large checkpoint.
+			}
 			CheckpointLookup lookup = found.lookup().broadcast(this.group);
 			return switch (lookup.kind()) {
 				case ABSENT -> null;
@@ -294,7 +305,10 @@ public final class CheckpointStore implements AutoCloseable {
 
 	}
 
-	/** Finds the newest checkpoint. Throws nothing, since the other ranks wait. */
+	/**
+	 * Finds the newest checkpoint. Throws nothing but a failure of the group, since the
+	 * other ranks wait.
+	 */
 	private Found find() {
 		try {
 			this.directory = new CheckpointDirectory(this.options.directory(), this.owner);
@@ -345,7 +359,7 @@ public final class CheckpointStore implements AutoCloseable {
 	}
 
 	private Found find(Path checkpoint) throws IOException {
-		CheckpointFiles files = new CheckpointFiles(checkpoint);
+		CheckpointFiles files = new CheckpointFiles(checkpoint, this::tellReading);
 		String difference = difference(files.job());
 		if (difference == null) {
 			difference = this.state.obstacle(files.manifest().optimizer(), files.model(), files.optimizer());
@@ -357,6 +371,22 @@ public final class CheckpointStore implements AutoCloseable {
 		Contents contents = new Contents(files.manifest().progress(), files.model(), files.optimizer());
 		return new Found(new CheckpointLookup(CheckpointLookup.Kind.PRESENT,
 				SafetensorsFormat.MAPPER.writeValueAsBytes(contents)), files);
+	}
+
+	/** The call in which the other ranks wait for the result has a time limit. */
+	private void tellReading() {
+		long now = System.nanoTime();
+		if (now - this.toldNanos >= this.group.timeout().toNanos() / TOLD_PER_TIMEOUT) {
+			this.toldNanos = now;
+			isReading(true);
+		}
+	}
+
+	/** Broadcasts whether rank 0 still reads. */
+	private boolean isReading(boolean own) {
+		int[] reading = { own ? 1 : 0 };
+		this.group.broadcast(MemorySegment.ofArray(reading), DataType.INT32, 0);
+		return reading[0] != 0;
 	}
 
 	private @Nullable String difference(JobFingerprint kept) {

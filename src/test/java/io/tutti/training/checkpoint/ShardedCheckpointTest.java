@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 import io.tutti.GroupAbortedException;
 import io.tutti.ProcessGroup;
@@ -401,10 +402,46 @@ class ShardedCheckpointTest {
 
 	private static ProcessGroup abortedAfter(int broadcasts, ProcessGroup group) {
 		AtomicInteger left = new AtomicInteger(broadcasts);
+		return observed(group, Map.of(), (method) -> {
+			if (method.equals("broadcast") && left.getAndDecrement() == 0) {
+				group.abort("the test ends the group");
+			}
+		});
+	}
+
+	/** A large checkpoint is compared with its hashes for longer than a call may take. */
+	@Test
+	void theOtherRanksAreToldThatRankZeroIsReading() throws Exception {
+		runDivided(2, 0, 1);
+		assertThat(broadcastsOfRestore(Map.of("timeout", Duration.ofNanos(1))))
+			.isGreaterThan(broadcastsOfRestore(Map.of()));
+	}
+
+	private int broadcastsOfRestore(Map<String, Object> answers) throws Exception {
+		AtomicInteger broadcasts = new AtomicInteger();
+		try (SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS)) {
+			RankThreads.run(2, LIMIT, (rank) -> {
+				ProcessGroup group = (rank != 0) ? world.group(rank) : observed(world.group(rank), answers,
+						(method) -> broadcasts.addAndGet(method.equals("broadcast") ? 1 : 0));
+				Map<String, Tensor> parameters = parameters();
+				try (Optimizer optimizer = adam(new TensorVector(parameters.values().toArray(new Tensor[0])));
+						CheckpointStore store = store(group,
+								new ModelState(ModelTensors.of(parameters), optimizer, TrainingDevice.CPU))) {
+					assertThat(stepOf(store.restore())).isEqualTo(1);
+				}
+				return null;
+			});
+		}
+		return broadcasts.get();
+	}
+
+	/** A group some of whose methods answer something else. */
+	private static ProcessGroup observed(ProcessGroup group, Map<String, Object> answers, Consumer<String> called) {
 		return (ProcessGroup) Proxy.newProxyInstance(ProcessGroup.class.getClassLoader(),
 				new Class<?>[] { ProcessGroup.class }, (_, method, arguments) -> {
-					if (method.getName().equals("broadcast") && left.getAndDecrement() == 0) {
-						group.abort("the test ends the group");
+					called.accept(method.getName());
+					if (answers.containsKey(method.getName())) {
+						return answers.get(method.getName());
 					}
 					try {
 						return method.invoke(group, arguments);
