@@ -16,6 +16,7 @@ import io.tutti.engine.backend.Engine;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.backend.SharedConfig;
 import io.tutti.engine.backend.TransportChoice;
+import io.tutti.engine.spi.CleanUp;
 
 /**
  * Ranks that rendezvous at a loopback port and exchange data over TCP.
@@ -49,7 +50,7 @@ final class TcpRankWorld implements RankWorld {
 
 	@Override
 	public void close() {
-		this.engines.forEach(Engine::close);
+		CleanUp.runAll(this.engines.stream().<Runnable>map((engine) -> engine::close).toList());
 	}
 
 	private static int freePort() {

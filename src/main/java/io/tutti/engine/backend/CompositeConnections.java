@@ -1,8 +1,10 @@
 package io.tutti.engine.backend;
 
 import java.util.Collection;
+import java.util.List;
 import java.util.Set;
 
+import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.transport.Connections;
 
 /**
@@ -66,8 +68,7 @@ final class CompositeConnections implements Connections {
 
 	@Override
 	public void close() {
-		this.toNear.close();
-		this.toFar.close();
+		CleanUp.runAll(List.of(this.toNear::close, this.toFar::close));
 	}
 
 }

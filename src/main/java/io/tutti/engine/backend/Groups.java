@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Stream;
 
 import io.tutti.BackendUnavailableException;
 import io.tutti.CollectiveListener;
@@ -21,6 +22,7 @@ import io.tutti.engine.p2p.MessageSettings;
 import io.tutti.engine.p2p.PointToPointEngine;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import io.tutti.engine.spi.Agreement;
+import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
@@ -104,19 +106,13 @@ final class Groups implements GroupFactory {
 			try (DefaultProcessGroup setup = setup(identity)) {
 				MetadataExchange exchange = new GroupExchange(setup, Agreement.FORM);
 				Deadline deadline = Deadline.after(this.settings.timeouts().rendezvous());
-				HostMemory memory = sharing
-						? HostHandshake.establish(identity, exchange, memorySettings(), this.events, deadline) : null;
-				GroupBackend backend = null;
-				try {
-					backend = sharing ? onHosts(identity, latch, hosts(identity, memory, exchange, deadline), memory)
+				try (HostMemory memory = sharing
+						? HostHandshake.establish(identity, exchange, memorySettings(), this.events, deadline) : null) {
+					GroupBackend backend = sharing
+							? onHosts(identity, latch, hosts(identity, memory, exchange, deadline), memory)
 							: overTcp(identity, latch);
-					setup.barrier();
-					backend = layered(identity, latch, backend, exchange, deadline);
+					backend = layered(identity, latch, backend, setup, exchange, deadline);
 					return ready(identity, backend, latch, new FormedGroup(this, memory));
-				}
-				catch (IOException | RuntimeException | Error ex) {
-					release(backend, memory);
-					throw ex;
 				}
 			}
 		}
@@ -125,20 +121,19 @@ final class Groups implements GroupFactory {
 		}
 	}
 
-	/** A backend owns the memory. */
-	private static void release(@Nullable GroupBackend backend, @Nullable HostMemory memory) {
-		if (backend != null) {
-			backend.close();
-		}
-		else if (memory != null) {
-			memory.close();
-		}
-	}
-
+	/** The backend with the layer over it, if any, once all ranks have theirs. */
 	private GroupBackend layered(GroupIdentity identity, FailureLatch latch, GroupBackend beneath,
-			MetadataExchange exchange, Deadline deadline) {
-		return (this.layer != null)
-				? this.layer.over(identity, beneath, latch, this.membership.control(), exchange, deadline) : beneath;
+			DefaultProcessGroup setup, MetadataExchange exchange, Deadline deadline) {
+		try {
+			setup.barrier();
+			return (this.layer != null)
+					? this.layer.over(identity, beneath, latch, this.membership.control(), exchange, deadline)
+					: beneath;
+		}
+		catch (RuntimeException | Error ex) {
+			CleanUp.after(ex, List.of(beneath::close));
+			throw ex;
+		}
 	}
 
 	@Override
@@ -173,8 +168,14 @@ final class Groups implements GroupFactory {
 
 	private DefaultProcessGroup ready(GroupIdentity identity, GroupBackend backend, FailureLatch latch,
 			GroupFactory formed) {
-		return this.registry.ready(new DefaultProcessGroup(identity, backend, latch, this.membership.control(),
-				this.settings.timeouts(), formed));
+		try {
+			return this.registry.ready(new DefaultProcessGroup(identity, backend, latch, this.membership.control(),
+					this.settings.timeouts(), formed));
+		}
+		catch (RuntimeException | Error ex) {
+			CleanUp.after(ex, List.of(backend::close));
+			throw ex;
+		}
 	}
 
 	/**
@@ -217,7 +218,7 @@ final class Groups implements GroupFactory {
 	}
 
 	private GroupBackend overMemory(GroupIdentity identity, FailureLatch latch, HostMemory memory) {
-		ShmTransport transport = new ShmTransport(identity, latch, memory,
+		ShmTransport transport = new ShmTransport(identity, latch, memory.share(),
 				SharedMemorySettings.of(this.settings.jobId()), this.tcp.oversubscribed(), this.events);
 		return new SharedMemoryGroupBackend(this.settings.backend(), identity, transport, ReductionKernels.get(),
 				this.sharedConfig.algorithms());
@@ -240,12 +241,26 @@ final class Groups implements GroupFactory {
 		if (memory != null && hosts.count() == 1) {
 			return overMemory(identity, latch, memory);
 		}
+		return hierarchical(identity, latch, hosts, memory);
+	}
+
+	private GroupBackend hierarchical(GroupIdentity identity, FailureLatch latch, Hosts hosts,
+			@Nullable HostMemory memory) throws IOException {
 		List<Integer> across = hosts.across(identity.rank());
-		return new HierarchicalGroupBackend(identity, hosts, overTcp(identity, latch),
-				(memory != null) ? overMemory(identity.part(WITHIN, memory.members()), latch, memory) : null,
-				across.contains(identity.rank()) ? overTcp(identity.part(ACROSS + across.getFirst(), across), latch)
-						: null,
-				ReductionKernels.get());
+		GroupBackend flat = overTcp(identity, latch);
+		GroupBackend within = null;
+		try {
+			within = (memory != null) ? overMemory(identity.part(WITHIN, memory.members()), latch, memory) : null;
+			return new HierarchicalGroupBackend(
+					identity, hosts, flat, within, across.contains(identity.rank())
+							? overTcp(identity.part(ACROSS + across.getFirst(), across), latch) : null,
+					ReductionKernels.get());
+		}
+		catch (IOException | RuntimeException | Error ex) {
+			CleanUp.after(ex,
+					Stream.of(within, flat).filter(Objects::nonNull).<Runnable>map((level) -> level::close).toList());
+			throw ex;
+		}
 	}
 
 	private static byte[] ofInt(int value) {

@@ -1,11 +1,16 @@
 package io.tutti.engine.backend;
 
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+
 import io.tutti.engine.algorithm.hierarchical.HierarchicalAlgorithms;
 import io.tutti.engine.algorithm.hierarchical.Hosts;
 import io.tutti.engine.algorithm.hierarchical.Level;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +25,8 @@ final class HierarchicalGroupBackend implements GroupBackend {
 
 	private final @Nullable GroupBackend within;
 
-	private final @Nullable GroupBackend across;
+	/** In the order in which they are closed. */
+	private final List<GroupBackend> levels;
 
 	private final HierarchicalAlgorithms algorithms;
 
@@ -35,7 +41,7 @@ final class HierarchicalGroupBackend implements GroupBackend {
 			@Nullable GroupBackend across, ReductionKernels kernels) {
 		this.flat = flat;
 		this.within = within;
-		this.across = across;
+		this.levels = Stream.of(across, within, flat).filter(Objects::nonNull).toList();
 		this.algorithms = new HierarchicalAlgorithms(hosts, identity.rank(), level(within), level(across), kernels);
 	}
 
@@ -71,25 +77,13 @@ final class HierarchicalGroupBackend implements GroupBackend {
 
 	@Override
 	public void wake() {
-		this.flat.wake();
-		if (this.within != null) {
-			this.within.wake();
-		}
-		if (this.across != null) {
-			this.across.wake();
-		}
+		this.levels.forEach(GroupBackend::wake);
 	}
 
 	@Override
 	public void close() {
-		if (this.across != null) {
-			this.across.close();
-		}
-		if (this.within != null) {
-			this.within.close();
-		}
-		this.flat.close();
-		this.algorithms.close();
+		List<Runnable> levels = this.levels.stream().<Runnable>map((level) -> level::close).toList();
+		CleanUp.runAll(List.of(() -> CleanUp.runAll(levels), this.algorithms::close));
 	}
 
 }

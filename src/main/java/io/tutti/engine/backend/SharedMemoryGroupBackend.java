@@ -3,6 +3,7 @@ package io.tutti.engine.backend;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 
 import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
@@ -11,6 +12,7 @@ import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.algorithm.shared.SharedAlgorithms;
 import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.GroupSetupException;
@@ -105,8 +107,7 @@ final class SharedMemoryGroupBackend implements GroupBackend {
 
 	@Override
 	public void close() {
-		this.transport.close();
-		this.overLinks.close();
+		CleanUp.runAll(List.of(this.transport::close, this.overLinks::close));
 	}
 
 }

@@ -11,6 +11,7 @@ import io.tutti.engine.control.simulated.SimulatedControl;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
+import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.transport.simulated.SimulatedNetwork;
 
@@ -75,9 +76,11 @@ public final class SimulatedWorld implements AutoCloseable {
 
 	@Override
 	public void close() {
-		this.registries.forEach(GroupRegistry::closeSubgroups);
-		this.groups.forEach(DefaultProcessGroup::close);
-		this.planes.forEach(ControlPlane::close);
+		List<Runnable> parts = new ArrayList<>();
+		this.registries.forEach((registry) -> parts.add(registry::closeSubgroups));
+		this.groups.forEach((group) -> parts.add(group::close));
+		this.planes.forEach((plane) -> parts.add(plane::close));
+		CleanUp.runAll(parts);
 	}
 
 }

@@ -1,11 +1,14 @@
 package io.tutti.engine.backend;
 
+import java.util.List;
+
 import io.tutti.Collective;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.AlgorithmSelector;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.Transport;
@@ -72,8 +75,7 @@ final class TransportGroupBackend implements GroupBackend {
 
 	@Override
 	public void close() {
-		this.transport.close();
-		this.selector.close();
+		CleanUp.runAll(List.of(this.transport::close, this.selector::close));
 	}
 
 }

@@ -6,6 +6,7 @@ import java.util.List;
 
 import io.tutti.Collective;
 import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.CleanUp;
 
 /**
  * Stages a call's buffers through native memory and copies the result back: buffers on
@@ -116,9 +117,7 @@ final class CallStaging implements AutoCloseable {
 
 	@Override
 	public void close() {
-		this.packStage.close();
-		this.sendStage.close();
-		this.receiveStage.close();
+		CleanUp.runAll(List.of(this.packStage::close, this.sendStage::close, this.receiveStage::close));
 	}
 
 }

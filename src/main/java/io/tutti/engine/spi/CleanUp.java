@@ -32,6 +32,21 @@ public final class CleanUp {
 		}
 	}
 
+	/**
+	 * Runs all actions after a failure, to which those of the actions are added as
+	 * suppressed.
+	 */
+	public static void after(Throwable failure, Collection<Runnable> actions) {
+		for (Runnable action : actions) {
+			try {
+				action.run();
+			}
+			catch (RuntimeException | Error ex) {
+				joined(failure, ex);
+			}
+		}
+	}
+
 	/** The same failure may end several actions. */
 	private static Throwable joined(@Nullable Throwable first, Throwable later) {
 		if (first == null) {
