@@ -45,9 +45,6 @@ final class ProgressThread implements IdleStrategy.Condition, AutoCloseable {
 
 	private long pauseNanos = SHORTEST_PAUSE_NANOS;
 
-	/** Whether the last check was left out after a stop of the process. */
-	private boolean stopped;
-
 	ProgressThread(String name, ProgressEngine engine, IdleStrategy.Limits limits) {
 		this.name = name;
 		this.engine = engine;
@@ -86,8 +83,7 @@ final class ProgressThread implements IdleStrategy.Condition, AutoCloseable {
 		long before = System.nanoTime();
 		LockSupport.parkNanos(this, ASIDE_NANOS);
 		long now = System.nanoTime();
-		this.stopped = !this.stopped && now - before > IdleStrategy.STOPPED_NANOS;
-		if (!this.stopped && this.engine.hasUnattended()) {
+		if (!this.idle.looksAgain(before, now) && this.engine.hasUnattended()) {
 			check(now);
 		}
 	}

@@ -100,7 +100,7 @@ public final class IdleStrategy {
 	 * A thread that was stopped for longer, with its process or its virtual machine,
 	 * looks again before its deadline is checked: the data may have arrived meanwhile.
 	 */
-	public static final long STOPPED_NANOS = 100_000_000;
+	private static final long STOPPED_NANOS = 100_000_000;
 
 	private final Limits limits;
 
@@ -156,9 +156,9 @@ public final class IdleStrategy {
 			this.idleSince = now;
 			this.stalledNanos = now;
 		}
-		this.looksAgain = !this.looksAgain && now - this.stalledNanos > STOPPED_NANOS;
+		long before = this.stalledNanos;
 		this.stalledNanos = now;
-		if (this.looksAgain) {
+		if (looksAgain(before, now)) {
 			return;
 		}
 		this.condition.check(now);
@@ -170,6 +170,15 @@ public final class IdleStrategy {
 		this.slept = true;
 		this.condition.sleep(this.sleepNanos);
 		this.sleepNanos = Math.min(2 * this.sleepNanos, this.limits.longestSleepNanos());
+	}
+
+	/**
+	 * Whether the deadline is not checked in this round, since the thread was stopped
+	 * between the two times. True once for each stop.
+	 */
+	public boolean looksAgain(long beforeNanos, long nowNanos) {
+		this.looksAgain = !this.looksAgain && nowNanos - beforeNanos > STOPPED_NANOS;
+		return this.looksAgain;
 	}
 
 	/** How many rounds have passed without a move. */
@@ -198,9 +207,10 @@ public final class IdleStrategy {
 	 * @return whether it is done before the deadline or an interrupt
 	 */
 	public static boolean await(BooleanSupplier done, Deadline deadline) {
-		IdleStrategy idle = new IdleStrategy(Limits.DEVICE, PARKED);
+		Polling polling = new Polling(deadline);
+		IdleStrategy idle = new IdleStrategy(Limits.DEVICE, polling);
 		while (!done.getAsBoolean()) {
-			if (deadline.expired() || Thread.currentThread().isInterrupted()) {
+			if (polling.over) {
 				return false;
 			}
 			idle.stalled();
@@ -208,15 +218,27 @@ public final class IdleStrategy {
 		return true;
 	}
 
-	private static final Condition PARKED = new Condition() {
+	/** A wait until a deadline or an interrupt. */
+	private static final class Polling implements Condition {
+
+		private final Deadline deadline;
+
+		private boolean over;
+
+		Polling(Deadline deadline) {
+			this.deadline = deadline;
+		}
+
 		@Override
 		public void check(long nowNanos) {
+			this.over = this.deadline.expired() || Thread.currentThread().isInterrupted();
 		}
 
 		@Override
 		public void sleep(long maxNanos) {
 			LockSupport.parkNanos(maxNanos);
 		}
-	};
+
+	}
 
 }

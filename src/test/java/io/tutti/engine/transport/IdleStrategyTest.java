@@ -1,8 +1,10 @@
 package io.tutti.engine.transport;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
+import io.tutti.engine.spi.Deadline;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -40,6 +42,29 @@ class IdleStrategyTest {
 			assertThat(round).isLessThan(100);
 			this.idle.stalled();
 		}
+	}
+
+	/** A device may have finished meanwhile. */
+	@Test
+	void soDoesOneThatWaitsForADevice() {
+		int stopped = IdleStrategy.Limits.DEVICE.spins() + 10;
+		Duration limit = Duration.ofMillis(100);
+		AtomicInteger looks = new AtomicInteger();
+		boolean done = IdleStrategy.await(() -> {
+			if (looks.incrementAndGet() == stopped) {
+				stop(limit.plusMillis(50));
+			}
+			return looks.get() > stopped;
+		}, Deadline.after(limit));
+		assertThat(done).isTrue();
+	}
+
+	@Test
+	void aWaitForADeviceEndsAtItsDeadlineOrByAnInterrupt() {
+		assertThat(IdleStrategy.await(() -> false, Deadline.after(Duration.ofMillis(1)))).isFalse();
+		Thread.currentThread().interrupt();
+		assertThat(IdleStrategy.await(() -> false, Deadline.after(Duration.ofHours(1)))).isFalse();
+		assertThat(Thread.interrupted()).isTrue();
 	}
 
 	private static void stop(Duration time) {
