@@ -301,6 +301,14 @@ public final class Engine implements AutoCloseable {
 	}
 
 	/**
+	 * Sets the action for each rank that leaves the job in order. Called on the control
+	 * plane's thread, and at once for ranks that left before, possibly twice.
+	 */
+	public void onDeparture(Consumer<Integer> action) {
+		this.registry.onDeparture(action);
+	}
+
+	/**
 	 * Ends the job. On an MPI library, calls {@code MPI_Abort}, which does not return;
 	 * otherwise every rank's calls fail with the reason.
 	 * @param code the exit code requested for the job

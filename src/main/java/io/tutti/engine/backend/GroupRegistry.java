@@ -111,6 +111,9 @@ final class GroupRegistry implements ControlListener {
 
 	private volatile @Nullable String drainReason;
 
+	private volatile Consumer<Integer> departures = (rank) -> {
+	};
+
 	GroupRegistry(CollectiveListener listener) {
 		this.listener = listener;
 	}
@@ -232,6 +235,15 @@ final class GroupRegistry implements ControlListener {
 		}
 	}
 
+	/**
+	 * Sets the action for each rank that leaves the job; runs it at once for those that
+	 * left before.
+	 */
+	void onDeparture(Consumer<Integer> action) {
+		this.departures = action;
+		this.gone.forEach(action);
+	}
+
 	@Override
 	public void failed(Failure verdict) {
 		if (verdict.kind() == Failure.Kind.PEER_LOST) {
@@ -276,6 +288,7 @@ final class GroupRegistry implements ControlListener {
 		if (group.equals(Departure.EVERY_GROUP)) {
 			this.gone.add(departure.rank());
 			this.entries.values().forEach((entry) -> departed(entry, departure));
+			this.departures.accept(departure.rank());
 			return;
 		}
 		this.early.computeIfAbsent(group, (name) -> new ConcurrentLinkedQueue<>()).add(departure);

@@ -1,18 +1,14 @@
 package io.tutti.service.command;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 
 import io.tutti.CollectiveException;
 import io.tutti.Failure;
 import io.tutti.engine.RankAssignment;
-import io.tutti.engine.control.PeerStatus;
 import io.tutti.service.group.GroupLifecycle;
-import io.tutti.service.group.JoinedGroup;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,39 +42,9 @@ final class BrokenGroup {
 	 */
 	CompletableFuture<Void> end() {
 		return this.group.formed()
-			.thenCompose((joined) -> this.group.broken().applyToEither(left(joined), (failure) -> failure))
+			.thenCompose((joined) -> this.group.broken()
+				.applyToEither(new LeftRanks(joined).failure(STOPPING), (failure) -> failure))
 			.thenCompose(this::linger);
-	}
-
-	/**
-	 * Completes when other ranks have left without a stop of the group. The next
-	 * collective would name them, but there may be none, and a formed group admits no
-	 * replacement.
-	 */
-	private CompletableFuture<Failure> left(JoinedGroup joined) {
-		CompletableFuture<Failure> left = new CompletableFuture<>();
-		Thread.ofVirtual()
-			.name("tutti-r" + this.group.assignment().rank() + "-departures")
-			.start(() -> awaitDeparture(joined, left));
-		return left;
-	}
-
-	private static void awaitDeparture(JoinedGroup joined, CompletableFuture<Failure> left) {
-		List<Integer> before = List.of();
-		while (joined.world().failure() == null) {
-			List<Integer> now = joined.control()
-				.peers()
-				.stream()
-				.filter((peer) -> peer.state() == PeerStatus.State.LEFT)
-				.map(PeerStatus::rank)
-				.toList();
-			if (!before.isEmpty()) {
-				left.complete(Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, now, "it has left the group"));
-				return;
-			}
-			before = now;
-			LockSupport.parkNanos(STOPPING.toNanos());
-		}
 	}
 
 	/** No linger time after an abort: the caller that aborted knows the reason. */

@@ -1,7 +1,6 @@
 package io.tutti.service.command;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -12,9 +11,9 @@ import io.tutti.Failure;
 import io.tutti.MembershipChangedException;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.control.BarrierOutcome;
-import io.tutti.engine.control.PeerStatus;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Forms the generations of a serving group: the next one when a rank is lost or leaves,
@@ -32,7 +31,7 @@ final class ElasticService {
 	private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
 	/** A rank that has passed the barrier leaves this generation before the others do. */
-	private static final long LEFT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+	private static final Duration LEAVING = Duration.ofMillis(500);
 
 	private final GroupLifecycle lifecycle;
 
@@ -63,14 +62,13 @@ final class ElasticService {
 		if (world.rank() != 0) {
 			Thread.ofVirtual().name("tutti-r" + world.rank() + "-membership").start(() -> awaitChange(joined, changes));
 		}
-		long leftNanos = 0;
+		CompletableFuture<Failure> left = new LeftRanks(joined).failure(LEAVING);
 		while (true) {
 			if ((world.rank() == 0) ? this.lifecycle.joinersWait() && pass(joined) : changes.isDone()) {
 				throw new MembershipChangedException("processes wait to join");
 			}
-			List<Integer> left = left(joined);
-			leftNanos = left.isEmpty() ? 0 : leftNanos + POLL_NANOS;
-			requireIntact(world, joined, (leftNanos > LEFT_NANOS) ? left : List.of());
+			requireIntact(world, joined.world().failure());
+			requireIntact(world, left.getNow(null));
 			TimeUnit.NANOSECONDS.sleep(POLL_NANOS);
 		}
 	}
@@ -88,23 +86,10 @@ final class ElasticService {
 		return joined.control().barrier(MEMBERSHIP_LABEL, NO_LIMIT).result() == BarrierOutcome.Result.PASSED;
 	}
 
-	private static List<Integer> left(JoinedGroup joined) {
-		return joined.control()
-			.peers()
-			.stream()
-			.filter((peer) -> peer.state() != PeerStatus.State.UP)
-			.map(PeerStatus::rank)
-			.toList();
-	}
-
-	/** A rank that has left is missing from every later collective, as a lost one is. */
-	private static void requireIntact(ProcessGroup world, JoinedGroup joined, List<Integer> left) {
-		Failure failure = joined.world().failure();
-		if (failure == null && left.isEmpty()) {
-			return;
+	private static void requireIntact(ProcessGroup world, @Nullable Failure failure) {
+		if (failure != null) {
+			throw CollectiveException.of(world.rank(), world.worldSize(), failure, null);
 		}
-		throw CollectiveException.of(world.rank(), world.worldSize(), (failure != null) ? failure
-				: Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, left, "it has left the group"), null);
 	}
 
 	/** A serving rank holds nothing that the other ranks must have too. */

@@ -68,6 +68,11 @@ record EngineGroup(Engine engine) implements JoinedGroup {
 	}
 
 	@Override
+	public void onDeparture(Consumer<Integer> listener) {
+		this.engine.onDeparture(listener);
+	}
+
+	@Override
 	public void abort(String reason) {
 		this.engine.abort(ExitCode.ABORTED, reason);
 	}

@@ -44,6 +44,12 @@ public interface JoinedGroup extends AutoCloseable {
 	void onDrain(Consumer<String> listener);
 
 	/**
+	 * Registers a listener for the ranks that leave the group in order. It is called at
+	 * once for those that have left before, possibly twice, and must return quickly.
+	 */
+	void onDeparture(Consumer<Integer> listener);
+
+	/**
 	 * Aborts the group on every rank; each rank reports the reason. Where an MPI library
 	 * carries the group, this ends the process.
 	 */

@@ -1,6 +1,7 @@
 package io.tutti.engine.backend;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
@@ -80,6 +81,18 @@ class GroupRegistryTest {
 		while (counter.get() < value) {
 			Thread.yield();
 		}
+	}
+
+	@Test
+	void aRankThatLeavesTheJobIsAnEventAlsoIfItLeftBefore() {
+		GroupRegistry registry = new GroupRegistry(CollectiveListener.NONE);
+		registry.add(GroupIdentity.world(0, 4, 0));
+		registry.departed(Departure.fromEveryGroup(1));
+		List<Integer> left = new ArrayList<>();
+		registry.onDeparture(left::add);
+		registry.departed(new Departure(2, Failure.WORLD, 5));
+		registry.departed(Departure.fromEveryGroup(3));
+		assertThat(left).containsExactly(1, 3);
 	}
 
 	@Test

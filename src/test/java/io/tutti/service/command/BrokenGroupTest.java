@@ -12,7 +12,6 @@ import io.tutti.GroupAbortedException;
 import io.tutti.PeerLostException;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
-import io.tutti.engine.control.PeerStatus;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.service.group.FakeGroup;
 import io.tutti.service.group.FakeJoiner;
@@ -81,15 +80,16 @@ class BrokenGroupTest {
 	}
 
 	@Test
-	void aGroupThatARankHasLeftLingersAndThenEndsTheRank() {
+	void aGroupThatRanksHaveLeftLingersAndThenEndsTheRank() {
 		CompletableFuture<Void> end = new BrokenGroup(this.group, Duration.ofMillis(20)).end();
-		FakeGroup formed = new FakeGroup(0, 2, 0);
+		FakeGroup formed = new FakeGroup(0, 3, 0);
 		this.joiner.joined(formed);
 		this.group.start();
 		this.group.formed().join();
-		formed.addPeer(new PeerStatus(1, "10.0.0.2", 41000, 12, 250, PeerStatus.State.LEFT));
+		formed.depart(2);
+		formed.depart(1);
 		assertThatExceptionOfType(PeerLostException.class).isThrownBy(() -> Await.first(end))
-			.withMessageContaining("rank 1 lost: it has left the group");
+			.withMessageContaining("ranks 1, 2 lost: it has left the group");
 	}
 
 	private void breakGroup() {

@@ -44,6 +44,8 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 
 	private final List<Consumer<String>> drains = new ArrayList<>();
 
+	private final List<Consumer<Integer>> departures = new ArrayList<>();
+
 	private final Map<Integer, Duration> answers = new ConcurrentHashMap<>();
 
 	private final List<String> aborts = new CopyOnWriteArrayList<>();
@@ -122,6 +124,16 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 	@Override
 	public void onDrain(Consumer<String> listener) {
 		this.drains.add(listener);
+	}
+
+	@Override
+	public void onDeparture(Consumer<Integer> listener) {
+		this.departures.add(listener);
+	}
+
+	/** Another rank leaves the group. */
+	public void depart(int rank) {
+		this.departures.forEach((listener) -> listener.accept(rank));
 	}
 
 	@Override

@@ -1,0 +1,42 @@
+package io.tutti.service.command;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.TimeUnit;
+
+import io.tutti.Failure;
+import io.tutti.service.group.JoinedGroup;
+
+/**
+ * The ranks that leave a formed group while this rank serves. They are missing from every
+ * later collective, which would name them as lost, but there may be none, and a formed
+ * group admits no replacement.
+ */
+final class LeftRanks {
+
+	private final Set<Integer> ranks = new ConcurrentSkipListSet<>();
+
+	private final CompletableFuture<Void> first = new CompletableFuture<>();
+
+	LeftRanks(JoinedGroup group) {
+		group.onDeparture((rank) -> {
+			this.ranks.add(rank);
+			this.first.complete(null);
+		});
+	}
+
+	/**
+	 * Completes with a failure that names them, some time after the first.
+	 * @param together ranks that leave together do so within this time
+	 */
+	CompletableFuture<Failure> failure(Duration together) {
+		return this.first.thenApplyAsync(
+				(_) -> Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.copyOf(this.ranks),
+						"it has left the group"),
+				CompletableFuture.delayedExecutor(together.toNanos(), TimeUnit.NANOSECONDS));
+	}
+
+}
