@@ -21,6 +21,7 @@ import io.tutti.engine.control.ControlListener;
 import io.tutti.engine.control.Departure;
 import io.tutti.engine.control.RankProgress;
 import io.tutti.engine.diagnosis.RankTrace;
+import io.tutti.engine.dispatch.CallRecord;
 import io.tutti.engine.dispatch.CallTotals;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.engine.failure.DepartedRanks;
@@ -343,6 +344,14 @@ final class GroupRegistry implements ControlListener {
 		}
 		DefaultProcessGroup found = entry.group;
 		return (found != null) ? found.lastEntered() : -1;
+	}
+
+	@Override
+	public boolean isInside(String group, long sequence) {
+		Entry entry = this.entries.get(group);
+		DefaultProcessGroup found = (entry != null) ? entry.group : null;
+		CallRecord running = (found != null) ? found.recorder().running() : null;
+		return running != null && running.call().sequence() == sequence;
 	}
 
 	@Override

@@ -57,6 +57,14 @@ public interface ControlListener {
 	}
 
 	/**
+	 * Whether this rank is still inside a call of a group. Rank 0 asks together with the
+	 * last call that this rank has entered.
+	 */
+	default boolean isInside(String group, long sequence) {
+		return false;
+	}
+
+	/**
 	 * This rank's progress in its groups, the world group first. Sent with every
 	 * heartbeat, so that the last progress of a rank that stops answering is known.
 	 * @return the progress in all groups, or in some of them if there are very many

@@ -193,10 +193,11 @@ public sealed interface ControlMessage {
 	/**
 	 * Answers a roll call.
 	 *
+	 * @param inside whether the rank is still inside the last call that it has entered
 	 * @param members the world ranks of the group, empty for the world group or if the
 	 * rank does not know the group
 	 */
-	record RollCallReply(long id, long lastEntered, List<Integer> members) implements Request {
+	record RollCallReply(long id, long lastEntered, boolean inside, List<Integer> members) implements Request {
 
 		public RollCallReply {
 			members = List.copyOf(members);

@@ -23,10 +23,11 @@ import org.jspecify.annotations.Nullable;
  * call {@link #tick()}. Not thread safe.
  * <p>
  * Two kinds of report start an inquiry before they become a verdict. For a timeout, rank
- * 0 asks every rank for the last call it entered. For a lost peer, rank 0 waits briefly
- * for that peer's control connection to close as well or for the root cause to arrive,
- * since one failed rank makes others fail. A rank that has left in order causes no
- * inquiry, and a rank that left without the failed call is the cause in place of a
+ * 0 asks every rank for the last call it entered; the timeout of an earlier call, in
+ * which a rank still waits, explains that of a later one. For a lost peer, rank 0 waits
+ * briefly for that peer's control connection to close as well or for the root cause to
+ * arrive, since one failed rank makes others fail. A rank that has left in order causes
+ * no inquiry, and a rank that left without the failed call is the cause in place of a
  * suspect that is still up.
  */
 final class FailureResolver {
@@ -97,7 +98,10 @@ final class FailureResolver {
 		if (rootCause && !(inquiry instanceof RollCallState)) {
 			decide(failure);
 		}
-		else if (inquiry == null || (inquiry instanceof Suspicion suspicion && refutes(reporter, failure, suspicion))) {
+		else if (inquiry == null || switch (inquiry) {
+			case Suspicion suspicion -> refutes(reporter, failure, suspicion);
+			case RollCallState rollCall -> rollCall.isExplainedBy(failure);
+		}) {
 			inquire(reporter, failure);
 		}
 	}
@@ -168,10 +172,10 @@ final class FailureResolver {
 	void answer(int rank, RollCallReply answer) {
 		for (Inquiry inquiry : this.inquiries.values()) {
 			if (inquiry instanceof RollCallState rollCall && rollCall.id() == answer.id()) {
-				rollCall.answer(rank, answer.lastEntered(), answer.members());
+				rollCall.answer(rank, answer);
 			}
 		}
-		conclude((inquiry) -> inquiry instanceof RollCallState rollCall && rollCall.isComplete());
+		concludeRollCalls();
 	}
 
 	/**
@@ -182,7 +186,11 @@ final class FailureResolver {
 		if (!this.blamed.containsKey(rank)) {
 			decide(Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(rank), detail));
 		}
-		conclude((inquiry) -> inquiry instanceof RollCallState rollCall && rollCall.isComplete());
+		concludeRollCalls();
+	}
+
+	private void concludeRollCalls() {
+		conclude((inquiry) -> inquiry instanceof RollCallState rollCall && rollCall.isComplete(this.departures));
 	}
 
 	/**
@@ -191,7 +199,7 @@ final class FailureResolver {
 	 */
 	void left() {
 		conclude((inquiry) -> switch (inquiry) {
-			case RollCallState rollCall -> rollCall.isComplete();
+			case RollCallState rollCall -> rollCall.isComplete(this.departures);
 			case Suspicion(Failure failure, long due) -> isCertain(failure);
 		});
 	}

@@ -276,8 +276,7 @@ public final class RankControl implements ControlPlane {
 	public void receive(Notice notice) {
 		switch (notice) {
 			case Verdict(Failure failure) -> failed(failure);
-			case RollCall(long id, String group) ->
-				send(new RollCallReply(id, this.events.lastEntered(group), this.events.members(group)));
+			case RollCall(long id, String group) -> answer(id, group);
 			case QueryCall(String group, long sequence) -> reportCall(group, sequence);
 			case QueryTrace(int requester, long ticket, int limit) ->
 				send(new TraceReply(requester, ticket, trace(limit)));
@@ -288,6 +287,11 @@ public final class RankControl implements ControlPlane {
 			case PeerUpdate(List<PeerLiveness> byRank) -> this.peers.take(byRank, this.rank);
 			case RankZeroLeft(var last) -> rankZeroLeft(last);
 		}
+	}
+
+	private void answer(long rollCall, String group) {
+		long entered = this.events.lastEntered(group);
+		send(new RollCallReply(rollCall, entered, this.events.isInside(group, entered), this.events.members(group)));
 	}
 
 	/** Reports a call if the recorder still holds it. */

@@ -1,18 +1,22 @@
 package io.tutti.engine.control;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.tutti.Failure;
+import io.tutti.engine.control.ControlMessage.RollCallReply;
 import io.tutti.engine.failure.DepartedRanks;
 
 /**
  * The answers of all ranks to a roll call, which rank 0 makes after a reported timeout.
- * The verdict names the ranks that are behind the call or do not answer. If there are no
- * such ranks, it names the ranks for which the reporter waited.
+ * The verdict names the ranks that are behind the call or do not answer. A rank inside an
+ * earlier call waits there for others, so it is named only if there is no other one that
+ * is behind, and if it does not report the earlier call in time. If no rank is behind,
+ * the verdict names those for which the reporter waited.
  */
 final class RollCallState implements FailureResolver.Inquiry {
 
@@ -34,6 +38,9 @@ final class RollCallState implements FailureResolver.Inquiry {
 	private final long dueNanos;
 
 	private final long[] lastEntered;
+
+	/** Ranks that are still inside the last call that they have entered. */
+	private final BitSet inside = new BitSet();
 
 	/** The members of the group as reported by its members; empty at first. */
 	private final BitSet members = new BitSet();
@@ -66,15 +73,26 @@ final class RollCallState implements FailureResolver.Inquiry {
 	}
 
 	/** Records an answer. Only a rank's first answer counts. */
-	void answer(int rank, long entered, List<Integer> ofGroup) {
-		ofGroup.stream().filter((member) -> member >= 0 && member < this.lastEntered.length).forEach(this.members::set);
+	void answer(int rank, RollCallReply answer) {
+		answer.members()
+			.stream()
+			.filter((member) -> member >= 0 && member < this.lastEntered.length)
+			.forEach(this.members::set);
 		if (this.lastEntered[rank] == NO_ANSWER) {
-			this.lastEntered[rank] = Math.max(entered, NO_ANSWER + 1);
+			this.lastEntered[rank] = Math.max(answer.lastEntered(), NO_ANSWER + 1);
+			this.inside.set(rank, answer.inside());
 		}
 	}
 
-	/** Whether every rank that is up has answered. */
-	boolean isComplete() {
+	/**
+	 * Whether every rank that is up has answered, and the verdict does not depend on the
+	 * report of a rank inside an earlier call.
+	 */
+	boolean isComplete(DepartureTracker departures) {
+		return haveAllAnswered() && (behind(departures).isEmpty() || !outside(behind(departures)).isEmpty());
+	}
+
+	private boolean haveAllAnswered() {
 		while (this.firstAwaited < this.lastEntered.length && !isAwaited(this.firstAwaited)) {
 			this.firstAwaited++;
 		}
@@ -85,26 +103,38 @@ final class RollCallState implements FailureResolver.Inquiry {
 		return this.lastEntered[rank] == NO_ANSWER && this.peers.isUp(rank);
 	}
 
+	/** Whether a failure is the timeout of an earlier call. */
+	boolean isExplainedBy(Failure failure) {
+		return failure.kind() == Failure.Kind.TIMEOUT && failure.sequence() >= 0
+				&& failure.sequence() < this.report.sequence();
+	}
+
 	/**
 	 * The verdict that follows from the report and the answers.
 	 * @param departures tells which ranks have left the group after the reported call
 	 */
 	Failure verdict(DepartureTracker departures, long nowNanos) {
-		DepartedRanks left = departures.from(this.report.group());
-		List<Integer> missing = new ArrayList<>();
-		List<String> details = new ArrayList<>();
-		for (int rank = 0; rank < this.lastEntered.length; rank++) {
-			if (!left.hasCompleted(rank, this.report.sequence()) && isBehind(rank)) {
-				missing.add(rank);
-				details.add(detail(rank, nowNanos));
-			}
-		}
-		List<Integer> awaited = missing.isEmpty() ? this.report.ranks()
-			.stream()
-			.filter((rank) -> !left.hasCompleted(rank, this.report.sequence()))
-			.toList() : missing;
+		List<Integer> behind = behind(departures);
+		List<Integer> outside = outside(behind);
+		List<Integer> missing = outside.isEmpty() ? behind : outside;
+		List<Integer> awaited = missing.isEmpty() ? present(this.report.ranks().stream(), departures) : missing;
 		return new Failure(this.report.kind(), this.report.group(), this.report.sequence(), this.report.collective(),
-				awaited, describe(details), this.report.elapsed(), this.report.timeout());
+				awaited, describe(missing.stream().map((rank) -> detail(rank, nowNanos)).toList()),
+				this.report.elapsed(), this.report.timeout());
+	}
+
+	private List<Integer> behind(DepartureTracker departures) {
+		return present(IntStream.range(0, this.lastEntered.length).filter(this::isBehind).boxed(), departures);
+	}
+
+	/** Those that have not left after the call. */
+	private List<Integer> present(Stream<Integer> ranks, DepartureTracker departures) {
+		DepartedRanks left = departures.from(this.report.group());
+		return ranks.filter((rank) -> !left.hasCompleted(rank, this.report.sequence())).toList();
+	}
+
+	private List<Integer> outside(List<Integer> behind) {
+		return behind.stream().filter((rank) -> !this.inside.get(rank)).toList();
 	}
 
 	/**
@@ -127,7 +157,7 @@ final class RollCallState implements FailureResolver.Inquiry {
 			return "rank " + rank + " has not formed the group";
 		}
 		if (entered >= 0) {
-			return "rank " + rank + " was last in #" + entered;
+			return "rank " + rank + (this.inside.get(rank) ? " is still in #" : " was last in #") + entered;
 		}
 		if (entered != NO_ANSWER) {
 			return "rank " + rank + " has entered no call";

@@ -1,13 +1,16 @@
 package io.tutti.engine.backend;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 
+import io.tutti.CollectiveTimeoutException;
 import io.tutti.GroupState;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.RankThreads.Outcome;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -46,6 +49,22 @@ class SimulatedLossTest {
 			assertThat(halves.get(0).state()).isEqualTo(GroupState.READY);
 			assertThat(halves.get(2).state()).isEqualTo(GroupState.READY);
 			assertThat(halves.get(1).state()).isEqualTo(GroupState.BROKEN);
+		}
+	}
+
+	/** Rank 2 passes the broadcast of rank 0 on to rank 3. */
+	@Test
+	void aTimeoutDoesNotNameARankThatWaitsInAnEarlierCallForTheMissingOne() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(4, Timeouts.DEFAULTS)) {
+			List<Outcome<Object>> outcomes = RankThreads.outcomes(4, LIMIT, (rank) -> {
+				if (rank != 2) {
+					world.group(rank).withTimeout(LIMIT).broadcast(new int[1], 0);
+					world.group(rank).withTimeout(Duration.ofMillis(300)).barrier();
+				}
+				return null;
+			});
+			assertThat(outcomes.get(0).failure()).isInstanceOfSatisfying(CollectiveTimeoutException.class,
+					(ex) -> assertThat(ex.failure().ranks()).containsExactly(2));
 		}
 	}
 

@@ -94,6 +94,56 @@ class FailureResolverTest {
 		});
 	}
 
+	/** It waits itself, for example for the rank that is behind. */
+	@Test
+	void aRankInsideAnEarlierCallIsNotBlamedWhereAnotherOneIsOutside() {
+		this.resolver.report(1, timeout("world", 5));
+		answer(0, 5);
+		answerInside(2, 4);
+		answer(3, 4);
+		answer(1, 5);
+		assertThat(this.verdicts).singleElement().satisfies((verdict) -> {
+			assertThat(verdict.ranks()).containsExactly(3);
+			assertThat(verdict.detail()).isEqualTo("rank 3 was last in #4");
+		});
+	}
+
+	/** What rank 0 sent in the earlier call may have been lost. */
+	@Test
+	void theTimeoutOfAnEarlierCallExplainsThatOfALaterOne() {
+		this.resolver.report(0, timeout("world", 6));
+		answer(0, 6);
+		answerInside(1, 5);
+		answer(2, 6);
+		answer(3, 6);
+		assertThat(this.verdicts).isEmpty();
+		this.resolver.report(1, timeout("world", 5));
+		answer(0, 6);
+		answerInside(1, 5);
+		answer(2, 6);
+		answer(3, 6);
+		assertThat(this.verdicts).singleElement().satisfies((verdict) -> {
+			assertThat(verdict.sequence()).isEqualTo(5);
+			assertThat(verdict.ranks()).containsExactly(3);
+			assertThat(verdict.detail())
+				.isEqualTo("every rank has entered the call; rank 1 reported: waited for rank 3");
+		});
+	}
+
+	@Test
+	void aRankInsideAnEarlierCallThatReportsNothingIsNamedAtTheTimeLimit() {
+		this.resolver.report(0, timeout("world", 6));
+		answer(0, 6);
+		answerInside(1, 5);
+		answer(2, 6);
+		answer(3, 6);
+		pass(LIMIT);
+		assertThat(this.verdicts).singleElement().satisfies((verdict) -> {
+			assertThat(verdict.ranks()).containsExactly(1);
+			assertThat(verdict.detail()).isEqualTo("rank 1 is still in #5");
+		});
+	}
+
 	@Test
 	void aRollCallEndsAtItsTimeLimit() {
 		this.resolver.report(1, timeout("world", 5));
@@ -176,7 +226,7 @@ class FailureResolverTest {
 	@Test
 	void aSilentRankOutsideTheGroupIsNotMissing() {
 		this.resolver.report(1, timeout("pair", 5));
-		this.resolver.answer(1, new RollCallReply(this.rollCalls.getLast(), 5, List.of(1, 3)));
+		this.resolver.answer(1, new RollCallReply(this.rollCalls.getLast(), 5, false, List.of(1, 3)));
 		pass(LIMIT);
 		assertThat(this.verdicts.getFirst().ranks()).containsExactly(3);
 	}
@@ -184,7 +234,8 @@ class FailureResolverTest {
 	@Test
 	void membersOutOfRangeAreIgnored() {
 		this.resolver.report(1, timeout("pair", 5));
-		this.resolver.answer(1, new RollCallReply(this.rollCalls.getLast(), 5, List.of(-1, Integer.MAX_VALUE, 3)));
+		this.resolver.answer(1,
+				new RollCallReply(this.rollCalls.getLast(), 5, false, List.of(-1, Integer.MAX_VALUE, 3)));
 		pass(LIMIT);
 		assertThat(this.verdicts.getFirst().ranks()).containsExactly(3);
 	}
@@ -192,7 +243,7 @@ class FailureResolverTest {
 	@Test
 	void answersToAnotherRollCallAndSecondAnswersDoNotCount() {
 		this.resolver.report(1, timeout("world", 5));
-		this.resolver.answer(0, new RollCallReply(77, 5, List.of()));
+		this.resolver.answer(0, new RollCallReply(77, 5, false, List.of()));
 		answer(1, 4);
 		answer(1, 5);
 		answer(2, 5);
@@ -487,7 +538,11 @@ class FailureResolverTest {
 	}
 
 	private void answer(int rank, long entered) {
-		this.resolver.answer(rank, new RollCallReply(this.rollCalls.getLast(), entered, List.of()));
+		this.resolver.answer(rank, new RollCallReply(this.rollCalls.getLast(), entered, false, List.of()));
+	}
+
+	private void answerInside(int rank, long entered) {
+		this.resolver.answer(rank, new RollCallReply(this.rollCalls.getLast(), entered, true, List.of()));
 	}
 
 	private void pass(Duration time) {

@@ -128,7 +128,7 @@ class RankControlTest {
 		control.receive(new Verdict(SEEN));
 		control.receive(new Drain("now"));
 		control.receive(new RollCall(7, Failure.WORLD));
-		assertThat(this.sent).containsExactly(new RollCallReply(7, ControlListener.NONE_ENTERED, List.of()));
+		assertThat(this.sent).containsExactly(new RollCallReply(7, ControlListener.NONE_ENTERED, false, List.of()));
 		assertThat(this.events.warnings).containsExactly(
 				"the control plane's listener threw from failed: java.lang.IllegalStateException: no",
 				"the control plane's listener threw from drainRequested: java.lang.IllegalStateException: no",
