@@ -11,7 +11,10 @@ import io.tutti.ReduceOp;
  */
 final class Workload {
 
-	/** The largest integer that every type can represent. */
+	/**
+	 * The largest integer that every type can represent, and how many ranks have operands
+	 * other than zero in a sum, which keeps it within that.
+	 */
 	private static final int LARGEST = Byte.MAX_VALUE;
 
 	/** A prime, so that misplaced elements have wrong values. */
@@ -34,6 +37,9 @@ final class Workload {
 
 	private final long count;
 
+	/** Whether the operation adds the operands of the ranks. */
+	private final boolean adds;
+
 	/** Operands are 1 to this value, so that every result is exact in every type. */
 	private final int largestOperand;
 
@@ -46,6 +52,7 @@ final class Workload {
 		long whole = (operation == Operation.BARRIER) ? 0 : Math.max(unit, bytes / unit * unit);
 		long part = whole / group.worldSize();
 		this.count = whole / type.bytes();
+		this.adds = reduces() && (op == ReduceOp.SUM || op == ReduceOp.AVERAGE);
 		this.largestOperand = largestOperand();
 		this.send = buffers.send(switch (operation) {
 			case ALL_REDUCE, REDUCE, BROADCAST, REDUCE_SCATTER, SCATTER, ALL_TO_ALL, BARRIER, SEND_RECEIVE -> whole;
@@ -162,20 +169,27 @@ final class Workload {
 		this.receive.fill((byte) 0);
 	}
 
-	private int largestOperand() {
-		boolean adds = this.op == ReduceOp.SUM || this.op == ReduceOp.AVERAGE;
-		boolean multiplies = this.op == ReduceOp.PRODUCT;
+	private boolean reduces() {
 		return switch (this.operation) {
-			case ALL_REDUCE, REDUCE, REDUCE_SCATTER ->
-				adds ? Math.clamp(LARGEST / this.group.worldSize(), 1, VARIETY) : multiplies ? 2 : VARIETY;
-			case BROADCAST, ALL_GATHER, GATHER, SCATTER, ALL_TO_ALL, BARRIER, SEND_RECEIVE -> VARIETY;
+			case ALL_REDUCE, REDUCE, REDUCE_SCATTER -> true;
+			case BROADCAST, ALL_GATHER, GATHER, SCATTER, ALL_TO_ALL, BARRIER, SEND_RECEIVE -> false;
 		};
+	}
+
+	private int largestOperand() {
+		if (this.adds) {
+			return Math.clamp(LARGEST / this.group.worldSize(), 1, VARIETY);
+		}
+		return (reduces() && this.op == ReduceOp.PRODUCT) ? 2 : VARIETY;
 	}
 
 	/** Operand of a rank at an index; differs from its neighbours' operands. */
 	private int operand(int rank, long index) {
 		if (this.op == ReduceOp.PRODUCT && rank >= FACTORS) {
 			return 1;
+		}
+		if (this.adds && rank >= LARGEST) {
+			return 0;
 		}
 		return 1 + (int) ((31L * rank + 7 * index) % this.largestOperand);
 	}

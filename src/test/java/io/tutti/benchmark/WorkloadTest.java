@@ -1,6 +1,7 @@
 package io.tutti.benchmark;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.stream.Stream;
 
 import io.tutti.DataType;
@@ -9,6 +10,7 @@ import io.tutti.ReduceOp;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.backend.SimulatedWorld;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -30,6 +32,25 @@ class WorkloadTest {
 		try (SimulatedWorld world = new SimulatedWorld(RANKS, Timeouts.DEFAULTS)) {
 			RankThreads.run(RANKS, Duration.ofSeconds(50), (rank) -> {
 				requireRight(world.group(rank), operation);
+				return null;
+			});
+		}
+	}
+
+	@Test
+	void aSumOverMoreRanksThanTheLargestElementIsCorrect() throws Exception {
+		int ranks = Byte.MAX_VALUE + 3;
+		try (SimulatedWorld world = new SimulatedWorld(ranks, Timeouts.DEFAULTS)) {
+			RankThreads.run(ranks, Duration.ofSeconds(50), (rank) -> {
+				try (Buffers buffers = new Buffers(world.group(rank), BufferKind.PRIVATE, ranks)) {
+					for (ReduceOp op : List.of(ReduceOp.SUM, ReduceOp.AVERAGE)) {
+						assertThat(
+								new Workload(world.group(rank), Operation.ALL_REDUCE, DataType.INT8, op, ranks, buffers)
+									.check())
+							.as("%s", op)
+							.isZero();
+					}
+				}
 				return null;
 			});
 		}
