@@ -37,7 +37,7 @@ public final class ExitCode {
 	/** Ranks called different collectives, or trained different things. */
 	public static final int MISMATCH = 78;
 
-	/** Stopped on request, after a checkpoint if one is kept. */
+	/** Stopped on request, after a checkpoint if one is kept and the time sufficed. */
 	public static final int STOPPED_ON_REQUEST = 79;
 
 	/** Aborted on request. */

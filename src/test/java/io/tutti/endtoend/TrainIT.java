@@ -83,6 +83,20 @@ class TrainIT {
 		assertThat(hash(resumed)).isEqualTo(hash(undisturbed));
 	}
 
+	@Test
+	void aStopThatExceedsItsLimitEndsEveryRankWith79Too() throws Exception {
+		try (TuttiProcess launch = start(2, 1000, "--tutti.timeout.drain=2s")) {
+			launch.awaitLine("epoch +1/1000", LIMIT);
+			ProcessHandle other = launch.rank(1, LIMIT);
+			TuttiProcess.signal(other, "STOP");
+			TuttiProcess.signal(launch.rank(0, LIMIT), "TERM");
+			launch.awaitLine("stop requested \\(rank 0 got SIGTERM\\), but after 2.0 s the ranks had not", LIMIT);
+			TuttiProcess.signal(other, "CONT");
+			assertThat(launch.exitCode(LIMIT)).as(launch.output()).isEqualTo(79);
+			assertThat(launch.output()).contains("stopped on request; every rank ended with 79");
+		}
+	}
+
 	private static int drain(String address) throws Exception {
 		return HttpClient.newHttpClient()
 			.send(HttpRequest.newBuilder(URI.create(address + "/api/v1/control/drain"))

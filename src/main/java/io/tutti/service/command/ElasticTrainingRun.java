@@ -132,7 +132,7 @@ final class ElasticTrainingRun {
 		}
 		job.requestStop(reason);
 		this.lifecycle.end();
-		UncaughtFailure.haltAfter(this.drain, ExitCode.ABORTED);
+		UncaughtFailure.haltAfter(this.drain, ExitCode.STOPPED_ON_REQUEST);
 	}
 
 	/** Passes the events to the progress lines while this rank is rank 0. */

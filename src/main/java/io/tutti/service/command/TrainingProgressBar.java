@@ -74,8 +74,10 @@ final class TrainingProgressBar implements TrainingListener, AutoCloseable {
 	@Override
 	public void epochDone(EpochResult result) {
 		int width = Integer.toString(result.epochs()).length();
-		this.lines.print(String.format(Locale.ROOT, "epoch %" + width + "d/%d  loss %.4f  test %s %s", result.epoch(),
-				result.epochs(), result.loss(), result.metric().name(), result.metric().format(result.testScore())));
+		String test = Double.isNaN(result.testScore()) ? ""
+				: "  test " + result.metric().name() + " " + result.metric().format(result.testScore());
+		this.lines.print(String.format(Locale.ROOT, "epoch %" + width + "d/%d  loss %.4f", result.epoch(),
+				result.epochs(), result.loss()) + test);
 	}
 
 	@Override

@@ -18,8 +18,7 @@ final class TrainingReportText {
 	/** Several lines, without a line separator after the last. */
 	static String of(TrainingSummary summary) {
 		return String.join("\n", progress(summary),
-				format("%-15s %s", "test " + summary.metric().name(), summary.metric().format(summary.testScore())),
-				format("speed           %,.0f samples/s, %s", summary.samplesPerSecond(),
+				score(summary) + format("speed           %,.0f samples/s, %s", summary.samplesPerSecond(),
 						RankCount.of(summary.worldSize(), summary.backend())),
 				format("all-reduced     %,.1f MB by each rank", summary.allReducedBytes() / 1e6),
 				format("communicating   %.1f %% of the time (%.2f of %.2f s)", 100 * summary.communicationShare(),
@@ -32,6 +31,12 @@ final class TrainingReportText {
 	private static String progress(TrainingSummary summary) {
 		return format("%-15s %s, %s", summary.stopped() ? "stopped after" : "done", counted(summary.steps(), "step"),
 				counted(summary.epochs(), "epoch"));
+	}
+
+	/** A line if the model was evaluated, else nothing. */
+	private static String score(TrainingSummary summary) {
+		return Double.isNaN(summary.testScore()) ? ""
+				: format("%-15s %s%n", "test " + summary.metric().name(), summary.metric().format(summary.testScore()));
 	}
 
 	/** A line if the optimizer was divided among the ranks, else nothing. */

@@ -9,6 +9,7 @@ import java.util.function.Function;
 import io.tutti.BackendUnavailableException;
 import io.tutti.CollectiveListener;
 import io.tutti.ExitCode;
+import io.tutti.GroupAbortedException;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
@@ -47,6 +48,8 @@ final class TrainingRun {
 	private final TrainingListener watch;
 
 	private final Function<ProcessGroup, TrainingDevice> device;
+
+	private volatile boolean draining;
 
 	/**
 	 * Creates a job without starting it.
@@ -133,12 +136,18 @@ final class TrainingRun {
 		TrainingJob job = new TrainingJob(joined.world(), this.task, this.options, listener,
 				() -> this.device.apply(joined.world()));
 		joined.onDrain((reason) -> {
+			this.draining = true;
 			job.requestStop(reason);
 			abortAfterDrain(joined, reason);
 		});
 		int rank = this.group.assignment().rank();
 		stop.reason().thenAccept((reason) -> joined.control().requestDrain("rank " + rank + " got " + reason));
-		return job.run();
+		try {
+			return job.run();
+		}
+		catch (GroupAbortedException ex) {
+			throw (this.draining && ex.exitCode() == ExitCode.ABORTED) ? new UnfinishedStop(ex) : ex;
+		}
 	}
 
 	private static int exitCode(TrainingSummary summary) {
@@ -154,9 +163,28 @@ final class TrainingRun {
 		String abort = String.format(Locale.ROOT, "stop requested (%s), but after %.1f s the ranks had not", reason,
 				this.drain.toMillis() / 1e3);
 		CompletableFuture.delayedExecutor(this.drain.toNanos(), TimeUnit.NANOSECONDS).execute(() -> {
-			UncaughtFailure.haltAfter(LAST_WRITE, ExitCode.ABORTED);
+			UncaughtFailure.haltAfter(LAST_WRITE, ExitCode.STOPPED_ON_REQUEST);
 			joined.world().abort(abort);
 		});
+	}
+
+	/**
+	 * The group was aborted while it stopped on request. The job can continue from its
+	 * last checkpoint, as after a stop in time.
+	 */
+	private static final class UnfinishedStop extends RuntimeException implements ExitCode.Source {
+
+		private static final long serialVersionUID = 1L;
+
+		UnfinishedStop(GroupAbortedException cause) {
+			super(cause.getMessage(), cause);
+		}
+
+		@Override
+		public int exitCode() {
+			return ExitCode.STOPPED_ON_REQUEST;
+		}
+
 	}
 
 }

@@ -29,8 +29,9 @@ record TrainingView(String data, long step, long totalSteps, int epoch, int epoc
 				(passed != null) ? test(passed) : null, progress.state(), progress.speed());
 	}
 
-	private static String test(EpochResult passed) {
-		return "test " + passed.metric().name() + " " + passed.metric().format(passed.testScore());
+	private static @Nullable String test(EpochResult passed) {
+		return Double.isNaN(passed.testScore()) ? null
+				: "test " + passed.metric().name() + " " + passed.metric().format(passed.testScore());
 	}
 
 }

@@ -7,12 +7,14 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.OptionalDouble;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.tutti.DataType;
 import io.tutti.ProcessGroup;
+import io.tutti.ReduceOp;
 import io.tutti.training.Batch;
 import io.tutti.training.DataParallelSettings;
 import io.tutti.training.DistributedDataParallel;
@@ -265,31 +267,45 @@ final class Replica implements AutoCloseable {
 		return this.selectionNanos;
 	}
 
-	/** Sum of the losses of a range of training samples, in evaluation mode. */
-	double lossSum(Share share) {
-		return sum(share, this.task::losses);
+	/**
+	 * Mean loss of the training samples in evaluation mode, over all ranks together. A
+	 * collective call.
+	 * @param count number of training samples
+	 * @param stop whether this rank is to end the evaluation early
+	 * @return the mean, empty if any rank ended early
+	 */
+	OptionalDouble meanLoss(int count, BooleanSupplier stop) {
+		return mean(count, this.task::losses, stop);
 	}
 
-	/** Sum of the scores of a range of test samples, in evaluation mode. */
-	double scoreSum(Share share) {
-		return sum(share, this.task::scores);
+	/** As {@link #meanLoss}, of the scores of the test samples. */
+	OptionalDouble meanScore(int count, BooleanSupplier stop) {
+		return mean(count, this.task::scores, stop);
+	}
+
+	private OptionalDouble mean(int count, Function<Batch, Tensor> values, BooleanSupplier stop) {
+		ProcessGroup group = membership().group();
+		double[] sumAndCount = sum(Share.of(count, group.rank(), group.worldSize()), values, stop);
+		group.allReduce(sumAndCount, ReduceOp.SUM);
+		return (sumAndCount[1] < count) ? OptionalDouble.empty() : OptionalDouble.of(sumAndCount[0] / count);
 	}
 
 	/** Evaluates parts of a range, so that memory use does not grow with the data. */
-	private double sum(Share share, Function<Batch, Tensor> values) {
+	private double[] sum(Share share, Function<Batch, Tensor> values, BooleanSupplier stop) {
 		int atOnce = this.task.evaluationBatch();
 		double sum = 0;
 		this.model.eval();
-		int to;
-		for (int from = share.from(); from < share.to(); from = to) {
-			to = from + Math.min(atOnce, share.to() - from);
+		int from = share.from();
+		while (from < share.to() && !stop.getAsBoolean()) {
+			int to = from + Math.min(atOnce, share.to() - from);
 			int[] samples = IntStream.range(from, to).toArray();
 			try (PointerScope _ = new PointerScope(); NoGradGuard _ = new NoGradGuard()) {
 				sum += values.apply(new Batch(samples, this.device)).to(torch.ScalarType.Double).sum().item_double();
 			}
+			from = to;
 		}
 		this.model.train(true);
-		return sum;
+		return new double[] { sum, from - share.from() };
 	}
 
 	/** The state for checkpoints; the model and the optimizer must outlive it. */

@@ -1,9 +1,9 @@
 package io.tutti.training.job;
 
-import io.tutti.ProcessGroup;
-import io.tutti.ReduceOp;
+import java.util.OptionalDouble;
+import java.util.function.BooleanSupplier;
+
 import io.tutti.training.TestMetric;
-import io.tutti.training.internal.Share;
 
 /**
  * Evaluates the model on the test samples. Each rank evaluates a share; the sum over all
@@ -13,26 +13,27 @@ final class TestRun {
 
 	private final Replica replica;
 
-	private final ProcessGroup group;
-
 	private final TestMetric metric;
 
 	private final int count;
 
-	private final Share share;
+	private final BooleanSupplier stop;
 
 	private long testedStep = -1;
 
-	private double score;
+	private OptionalDouble score = OptionalDouble.empty();
 
 	private long allReducedBytes;
 
-	TestRun(ProcessGroup group, int count, TestMetric metric, Replica replica) {
+	/**
+	 * Connects the test samples to a model.
+	 * @param stop whether this rank is asked to stop
+	 */
+	TestRun(int count, TestMetric metric, Replica replica, BooleanSupplier stop) {
 		this.replica = replica;
-		this.group = group;
 		this.metric = metric;
 		this.count = count;
-		this.share = Share.of(count, group.rank(), group.worldSize());
+		this.stop = stop;
 	}
 
 	/** Number of test samples. */
@@ -45,22 +46,25 @@ final class TestRun {
 	}
 
 	/**
-	 * Mean score of the test samples after a step. A collective call.
+	 * Mean score of the test samples after a step, empty if a rank was asked to stop
+	 * before it had evaluated its share. A collective call.
 	 * @throws TrainingDivergedException if it is not a finite number
 	 */
-	double score(long step) {
+	OptionalDouble score(long step) {
 		if (this.testedStep != step) {
-			double[] sum = { this.replica.scoreSum(this.share) };
-			this.group.allReduce(sum, ReduceOp.SUM);
-			this.allReducedBytes += Double.BYTES;
-			this.score = sum[0] / this.count;
+			this.score = this.replica.meanScore(this.count, this.stop);
+			this.allReducedBytes += 2 * Double.BYTES;
 			this.testedStep = step;
-			if (!Double.isFinite(this.score)) {
-				throw new TrainingDivergedException("the test " + this.metric.name() + " is " + this.score
-						+ " after step " + step + ". Look for values that are not finite in the test data");
-			}
+			this.score.ifPresent((value) -> requireFinite(value, step));
 		}
 		return this.score;
+	}
+
+	private void requireFinite(double value, long step) {
+		if (!Double.isFinite(value)) {
+			throw new TrainingDivergedException("the test " + this.metric.name() + " is " + value + " after step "
+					+ step + ". Look for values that are not finite in the test data");
+		}
 	}
 
 	long allReducedBytes() {

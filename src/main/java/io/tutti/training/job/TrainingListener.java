@@ -60,7 +60,8 @@ public interface TrainingListener {
 	}
 
 	/**
-	 * An epoch is complete, and the model was evaluated on the test samples.
+	 * An epoch is complete, and the model was evaluated on the test samples unless the
+	 * job stops.
 	 * @param result loss and score
 	 */
 	default void epochDone(EpochResult result) {

@@ -13,7 +13,6 @@ import io.tutti.training.checkpoint.CheckpointStore;
 import io.tutti.training.checkpoint.JobFingerprint;
 import io.tutti.training.checkpoint.Progress;
 import io.tutti.training.checkpoint.SavedCheckpoint;
-import io.tutti.training.internal.Share;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -72,12 +71,11 @@ final class TrainingLoop implements AutoCloseable {
 		this.shares = new BatchShares(group, this.schedule, options.shares());
 		this.replica = state.replica();
 		this.replica.join(group);
-		this.test = new TestRun(group, samples.test(), task.metric(), this.replica);
+		this.test = new TestRun(samples.test(), task.metric(), this.replica, this::isAskedToStop);
 		OptionalDouble guessing = task.guessingLoss();
 		this.measuresTrainingLoss = guessing.isPresent();
 		if (Double.isNaN(current().lossBefore())) {
-			state
-				.become(current().withLossBefore(this.measuresTrainingLoss ? trainingLoss() : DivergenceCheck.UNKNOWN));
+			state.become(current().withLossBefore(trainingLoss().orElse(DivergenceCheck.UNKNOWN)));
 		}
 		this.divergence = new DivergenceCheck(current().lossBefore(), guessing.orElse(DivergenceCheck.UNKNOWN),
 				current().lastEpochLoss(), task.divergenceAdvice());
@@ -106,7 +104,10 @@ final class TrainingLoop implements AutoCloseable {
 			this.checkpoints.open();
 		}
 		if (progress().epochSamples() > 0 && progress().step() % this.schedule.stepsPerEpoch() == 0) {
-			endEpoch(Math.toIntExact(progress().step() / this.schedule.stepsPerEpoch()) - 1);
+			int epoch = Math.toIntExact(progress().step() / this.schedule.stepsPerEpoch()) - 1;
+			if (endEpoch(epoch, stopped())) {
+				stop();
+			}
 		}
 		if (this.checkpoints != null && isSaved(progress().step() % this.schedule.stepsPerEpoch() == 0)) {
 			requireFiniteParameters();
@@ -115,8 +116,8 @@ final class TrainingLoop implements AutoCloseable {
 	}
 
 	void run() {
-		if (progress().step() == totalSteps()) {
-			checkEnd();
+		if (progress().step() == totalSteps() && checkEnd(stopped())) {
+			stop();
 		}
 		while (progress().step() < totalSteps() && !stopped()) {
 			runEpoch(Math.toIntExact(progress().step() / this.schedule.stepsPerEpoch()));
@@ -151,10 +152,11 @@ final class TrainingLoop implements AutoCloseable {
 		int stepInEpoch = Math.toIntExact(progress().step() % this.schedule.stepsPerEpoch());
 		while (stepInEpoch < this.schedule.stepsPerEpoch() && !stopped()) {
 			boolean stop = runStep(order, epoch, stepInEpoch++);
-			if (stepInEpoch == this.schedule.stepsPerEpoch()) {
-				endEpoch(epoch);
+			boolean epochEnd = stepInEpoch == this.schedule.stepsPerEpoch();
+			if (epochEnd) {
+				stop = endEpoch(epoch, stop);
 			}
-			endStep(stop, stepInEpoch == this.schedule.stepsPerEpoch());
+			endStep(stop, epochEnd);
 		}
 	}
 
@@ -169,7 +171,7 @@ final class TrainingLoop implements AutoCloseable {
 		int[] samples = this.shares.samples(order, stepInEpoch);
 		this.state.begin(step.step() + 1);
 		this.listener.selected(new StepSamples(step.step() + 1, this.group.generation(), this.group.rank(), samples));
-		StepTotals all = this.replica.learn(step, samples, batch, this.stopReason.get() != null);
+		StepTotals all = this.replica.learn(step, samples, batch, isAskedToStop());
 		this.state.become(current().with(progress().plus(all.lossSum(), batch)));
 		this.divergence.step(progress().step(), all.lossSum());
 		StepTimes took = new StepTimes(batch, System.nanoTime() - start, this.replica.selectionNanos() - dataNanos,
@@ -181,23 +183,28 @@ final class TrainingLoop implements AutoCloseable {
 		return all.stop();
 	}
 
-	private void endEpoch(int epoch) {
+	/**
+	 * Returns whether the ranks have agreed to stop, before the evaluation, which is then
+	 * left out, or by ending it early.
+	 */
+	private boolean endEpoch(int epoch, boolean stop) {
+		OptionalDouble score = score(stop);
 		this.listener.epochDone(new EpochResult(epoch + 1, this.options.epochs(), progress().meanLoss(),
-				this.test.metric(), this.test.score(progress().step())));
+				this.test.metric(), score.orElse(Double.NaN)));
 		double loss = progress().meanLoss();
 		this.divergence.epoch(epoch + 1, loss);
 		this.state.become(current().atNextEpoch(loss));
+		return score.isEmpty();
 	}
 
-	private void endStep(boolean stop, boolean epochEnd) {
+	private OptionalDouble score(boolean stop) {
+		return stop ? OptionalDouble.empty() : this.test.score(progress().step());
+	}
+
+	private void endStep(boolean asked, boolean epochEnd) {
 		boolean last = progress().step() == totalSteps();
-		if (last) {
-			checkEnd();
-		}
-		if (stop && !last) {
-			this.state.become(current().asStopped());
-			String reason = this.stopReason.get();
-			this.listener.stopping(progress().step(), (reason != null) ? reason : ANOTHER_RANK);
+		if (last ? checkEnd(asked) : asked) {
+			stop();
 		}
 		if (this.checkpoints != null) {
 			this.checkpoints.poll();
@@ -211,6 +218,19 @@ final class TrainingLoop implements AutoCloseable {
 		this.commit.run();
 	}
 
+	private void stop() {
+		if (stopped()) {
+			return;
+		}
+		this.state.become(current().asStopped());
+		String reason = this.stopReason.get();
+		this.listener.stopping(progress().step(), (reason != null) ? reason : ANOTHER_RANK);
+	}
+
+	private boolean isAskedToStop() {
+		return this.stopReason.get() != null;
+	}
+
 	private boolean isSaved(boolean epochEnd) {
 		return progress().step() == totalSteps() || stopped() || isCheckpointDue(epochEnd);
 	}
@@ -222,19 +242,24 @@ final class TrainingLoop implements AutoCloseable {
 		this.divergence.parameters(progress().step(), finite[0] == 1);
 	}
 
-	private void checkEnd() {
+	/** Returns whether the ranks have agreed to stop, as {@link #endEpoch} does. */
+	private boolean checkEnd(boolean stop) {
 		requireFiniteParameters();
-		if (this.measuresTrainingLoss) {
-			this.divergence.end(trainingLoss());
+		if (stop || !this.measuresTrainingLoss) {
+			return stop;
 		}
+		OptionalDouble loss = trainingLoss();
+		loss.ifPresent(this.divergence::end);
+		return loss.isEmpty();
 	}
 
-	/** Mean loss of the model over the training samples. A collective call. */
-	private double trainingLoss() {
-		Share share = Share.of(this.schedule.samples(), this.group.rank(), this.group.worldSize());
-		double[] lossSum = { this.replica.lossSum(share) };
-		this.group.allReduce(lossSum, ReduceOp.SUM);
-		return lossSum[0] / this.schedule.samples();
+	/**
+	 * Mean loss of the model over the training samples; empty if it is not measured or a
+	 * rank was asked to stop. A collective call.
+	 */
+	private OptionalDouble trainingLoss() {
+		return this.measuresTrainingLoss ? this.replica.meanLoss(this.schedule.samples(), this::isAskedToStop)
+				: OptionalDouble.empty();
 	}
 
 	private boolean isCheckpointDue(boolean epochEnd) {
@@ -248,19 +273,21 @@ final class TrainingLoop implements AutoCloseable {
 	}
 
 	/**
-	 * Evaluates the test samples and compares the ranks' parameters. A collective call.
+	 * Evaluates the test samples, unless the job has stopped, and compares the ranks'
+	 * parameters. A collective call.
 	 * @param before totals of this rank in earlier generations of the group
 	 */
 	TrainingSummary summarise(RunTotals before) {
 		long steps = progress().step();
-		double score = this.test.score(steps);
+		OptionalDouble score = score(stopped());
 		RunTotals run = before.plus(totals());
 		double seconds = run.times().nanos() / 1e9;
 		return new TrainingSummary(this.group.worldSize(), this.group.backend(),
-				Math.toIntExact(steps / this.schedule.stepsPerEpoch()), steps, this.test.metric(), score,
-				(seconds > 0) ? run.times().samples() / seconds : 0, run.allReducedBytes(), seconds,
-				run.times().exposedNanos() / 1e9, ParameterAgreement.require(this.group, this.replica.stateSha256()),
-				stopped(), run.checkpointSeconds(), Math.max(0, current().generations() - 1), current().repeatedSteps(),
+				Math.toIntExact(steps / this.schedule.stepsPerEpoch()), steps, this.test.metric(),
+				score.orElse(Double.NaN), (seconds > 0) ? run.times().samples() / seconds : 0, run.allReducedBytes(),
+				seconds, run.times().exposedNanos() / 1e9,
+				ParameterAgreement.require(this.group, this.replica.stateSha256()), score.isEmpty(),
+				run.checkpointSeconds(), Math.max(0, current().generations() - 1), current().repeatedSteps(),
 				this.replica.dividedStateBytes());
 	}
 

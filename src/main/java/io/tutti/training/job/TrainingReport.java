@@ -22,7 +22,9 @@ record TrainingReport(Map<String, Object> fields) {
 		fields.put("worldSize", summary.worldSize());
 		fields.put("backend", summary.backend());
 		fields.put("epochs", summary.epochs());
-		fields.put(summary.metric().field(), summary.testScore());
+		if (!Double.isNaN(summary.testScore())) {
+			fields.put(summary.metric().field(), summary.testScore());
+		}
 		fields.put("samplesPerSecond", summary.samplesPerSecond());
 		fields.put("allReducedBytes", summary.allReducedBytes());
 		fields.put("communicationSeconds", summary.communicationSeconds());

@@ -13,7 +13,8 @@ import io.tutti.training.TestMetric;
  * @param epochs number of completed epochs, including earlier runs
  * @param steps number of completed steps, including earlier runs
  * @param metric what was measured on the test samples
- * @param testScore its mean over the test samples, for an accuracy 0 to 1
+ * @param testScore its mean over the test samples, for an accuracy 0 to 1; NaN if the job
+ * stopped
  * @param samplesPerSecond training samples per second, over all ranks together
  * @param allReducedBytes bytes that this rank passed to all-reduces
  * @param trainingSeconds seconds spent in steps
@@ -21,7 +22,7 @@ import io.tutti.training.TestMetric;
  * communicated
  * @param parameterSha256 SHA-256 of the final parameters and buffers, one per rank, all
  * equal
- * @param stopped whether the job stopped on request before its last step
+ * @param stopped whether the job stopped on request before the last evaluation
  * @param checkpointSeconds seconds for which training waited for checkpoints; 0 on ranks
  * other than 0
  * @param reforms how often an elastic group has formed again, also before this rank
@@ -49,7 +50,8 @@ public record TrainingSummary(int worldSize, String backend, int epochs, long st
 	 * @param epochs number of completed epochs, including earlier runs
 	 * @param steps number of completed steps, including earlier runs
 	 * @param metric what was measured on the test samples
-	 * @param testScore its mean over the test samples, for an accuracy 0 to 1
+	 * @param testScore its mean over the test samples, for an accuracy 0 to 1; NaN if the
+	 * job stopped
 	 * @param samplesPerSecond training samples per second, over all ranks together
 	 * @param allReducedBytes bytes that this rank passed to all-reduces
 	 * @param trainingSeconds seconds spent in steps
@@ -57,7 +59,7 @@ public record TrainingSummary(int worldSize, String backend, int epochs, long st
 	 * only communicated
 	 * @param parameterSha256 SHA-256 of the final parameters and buffers, one per rank,
 	 * all equal
-	 * @param stopped whether the job stopped on request before its last step
+	 * @param stopped whether the job stopped on request before the last evaluation
 	 * @param checkpointSeconds seconds for which training waited for checkpoints; 0 on
 	 * ranks other than 0
 	 * @param reforms how often an elastic group has formed again, also before this rank

@@ -54,6 +54,16 @@ class TrainingProgressBarTest {
 			.contains("epoch 2/2", "training on digits");
 	}
 
+	@Test
+	void anEpochWithoutAnEvaluationHasItsLossOnly() {
+		ByteArrayOutputStream out = new ByteArrayOutputStream();
+		try (TrainingProgressBar bar = new TrainingProgressBar(new PrintStream(out, true, StandardCharsets.UTF_8),
+				false)) {
+			bar.epochDone(new EpochResult(1, 2, 0.5, TestMetric.ACCURACY, Double.NaN));
+		}
+		assertThat(out.toString(StandardCharsets.UTF_8).stripTrailing()).isEqualTo("epoch 1/2  loss 0.5000");
+	}
+
 	private static String shown(Charset charset, TrainingPlan plan) {
 		return shown(charset, plan, true);
 	}

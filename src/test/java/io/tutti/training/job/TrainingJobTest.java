@@ -125,8 +125,8 @@ class TrainingJobTest {
 	}
 
 	@ParameterizedTest
-	@ValueSource(longs = { 1, 100, 225 })
-	void aStoppedAndContinuedJobIsBitIdenticalToAnUninterruptedOne(long stopStep) throws Exception {
+	@CsvSource({ "1,2", "100,101", "224,225", "225,225", "449,450" })
+	void aStoppedAndContinuedJobIsBitIdenticalToAnUninterruptedOne(long stopStep, long lastStep) throws Exception {
 		ClassifierJob plain = new ClassifierJob(10, 32, 0.05, 42, 1, null, null, 0, null);
 		String undisturbed = hash(train(2, (_) -> plain));
 
@@ -134,11 +134,13 @@ class TrainingJobTest {
 		List<TrainingSummary> stopped = train(2, (_) -> kept, stopAt(stopStep, 1));
 		assertThat(stopped).allSatisfy((summary) -> {
 			assertThat(summary.stopped()).isTrue();
-			assertThat(summary.steps()).isEqualTo(stopStep + 1);
+			assertThat(summary.steps()).isEqualTo(lastStep);
+			assertThat(summary.testScore()).isNaN();
 		});
 		List<TrainingSummary> continued = train(2, (_) -> kept);
 		assertThat(continued.getFirst().stopped()).isFalse();
 		assertThat(continued.getFirst().steps()).isEqualTo(450);
+		assertThat(continued.getFirst().testScore()).isBetween(0.9, 1.0);
 		assertThat(hash(continued)).isEqualTo(undisturbed);
 	}
 
@@ -492,7 +494,10 @@ class TrainingJobTest {
 	private record JobHandle(int rank, AtomicReference<TrainingJob> job) {
 	}
 
-	/** One rank requests a stop after a step; all ranks stop after the next one. */
+	/**
+	 * One rank requests a stop after a step; all ranks stop after the next one, or before
+	 * the evaluation at the end of an epoch.
+	 */
 	private static Function<JobHandle, TrainingListener> stopAt(long stopStep, int rank) {
 		return (handle) -> new TrainingListener() {
 			@Override

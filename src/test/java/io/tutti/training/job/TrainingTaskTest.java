@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.IntFunction;
@@ -407,6 +408,36 @@ class TrainingTaskTest {
 				throw new NoClassDefFoundError("com/acme/Layers");
 			}
 		}, ExitCode.INTERNAL, "failed in model: NoClassDefFoundError: com/acme/Layers");
+	}
+
+	@Test
+	void aStopEndsTheEvaluationThatRuns() throws Exception {
+		AtomicReference<TrainingJob> job = new AtomicReference<>();
+		AtomicInteger evaluated = new AtomicInteger();
+		TrainingTask asking = new Line() {
+			@Override
+			public int evaluationBatch() {
+				return 1;
+			}
+
+			@Override
+			public Tensor scores(Batch batch) {
+				evaluated.incrementAndGet();
+				job.get().requestStop("test");
+				return super.scores(batch);
+			}
+		};
+		Path report = this.directory.resolve("report.json");
+		try (SimulatedWorld world = new SimulatedWorld(1, TIMEOUTS)) {
+			job.set(new TrainingJob(world.group(0), asking, new TrainingOptions(3, 8, 1, 1, null, report),
+					TrainingListener.NONE));
+			TrainingSummary summary = job.get().run();
+			assertThat(summary.stopped()).isTrue();
+			assertThat(summary.steps()).isEqualTo(1);
+			assertThat(summary.testScore()).isNaN();
+		}
+		assertThat(evaluated).hasValue(1);
+		assertThat(Files.readString(report)).contains("parameterSha256").doesNotContain("testAccuracy");
 	}
 
 	@Test
