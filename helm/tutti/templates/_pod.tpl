@@ -322,11 +322,14 @@ readinessProbe:
 {{- end }}
 {{- end -}}
 
-{{/* A request to the rank; in a pod of several, a script that asks each of them. */}}
+{{/*
+A request to the rank; in a pod of several, a script that asks each of them. A pod of an elastic group lives while one of its
+ranks does: its launcher restarts the others, or lets the group continue without them.
+*/}}
 {{- define "tutti.healthCheck" -}}
 {{- if gt (int .root.Values.ranksPerPod) 1 -}}
 exec:
-  command: [sh, /app/health.sh, {{ .kind }}, {{ .root.Values.ranksPerPod | quote }}]
+  command: [sh, /app/health.sh, {{ .kind }}, {{ .root.Values.ranksPerPod | quote }}{{ if and (include "tutti.elastic" .root) (eq .kind "liveness") }}, "1"{{ end }}]
 timeoutSeconds: 15
 {{- else -}}
 httpGet:

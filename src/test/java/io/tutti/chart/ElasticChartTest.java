@@ -78,6 +78,15 @@ class ElasticChartTest {
 		assertThat(chart.scenario("pods-of-ranks").rank().path("args").toString()).doesNotContain("--max-restarts");
 	}
 
+	@Test
+	void aPodLivesWhileOneOfItsRanksDoesAndIsReadyWhileAllAre() {
+		JsonNode rank = chart.with("{worldSize: 4, ranksPerPod: 2, elastic: {minRanks: 1}}").rank();
+		for (String probe : List.of("startupProbe", "livenessProbe")) {
+			assertThat(rank.at("/" + probe + "/exec/command").toString()).endsWith("\"liveness\",\"2\",\"1\"]");
+		}
+		assertThat(rank.at("/readinessProbe/exec/command").toString()).endsWith("\"readiness\",\"2\"]");
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "elastic", "elastic-jobset", "elastic-serve" })
 	void everyRankHasAnEndpointThatItsPeersReach(String scenario) {
