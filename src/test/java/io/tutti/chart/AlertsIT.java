@@ -229,7 +229,7 @@ class AlertsIT {
 			.path("panels")
 			.findValuesAsString("expr")
 			.stream()
-			.map((query) -> query.replace("$namespace", "ml").replace("$pod", ".*"))
+			.map((query) -> query.replace("$namespace", "ml").replace("$job", "ml/demo-tutti").replace("$pod", ".*"))
 			.toList();
 	}
 

@@ -239,6 +239,18 @@ class SurroundingsTest {
 		}
 	}
 
+	@Test
+	void everyPanelShowsTheRanksOfOneJob() {
+		JsonNode dashboard = JsonMapper.shared()
+			.readTree(chart.scenario("serve").only("ConfigMap").at("/data/tutti.json").asString());
+		assertThat(dashboard.at("/templating/list").findValuesAsString("name")).containsExactly("datasource",
+				"namespace", "job", "pod");
+		for (String expression : dashboard.path("panels").findValuesAsString("expr")) {
+			assertThat(expression.replace("{namespace=\"$namespace\",job=\"$job\",pod=~\"$pod\"", ""))
+				.doesNotContain("{");
+		}
+	}
+
 	@ParameterizedTest
 	@MethodSource("scenarios")
 	void theNotesNameTheRenderedObjects(Path values) {
