@@ -140,7 +140,7 @@ class SurroundingsTest {
 			.isEqualTo("rank");
 		assertThat(ports(ranks)).containsExactly(29500, 29501);
 		assertThat(ports(policy.at("/egress/0"))).containsExactly(29500, 29501);
-		assertThat(ports(policy.at("/egress/1"))).containsExactly(53, 53);
+		assertThat(ports(policy.at("/egress/1"))).containsExactly(53, 53, 5353, 5353);
 		assertThat(policy.at("/egress/2/to/0/ipBlock/cidr").asString()).isEqualTo("10.0.0.0/8");
 		assertThat(policy.path("ingress")).hasSize(2);
 	}
