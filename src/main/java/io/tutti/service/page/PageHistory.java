@@ -19,6 +19,8 @@ import io.tutti.service.recorder.TrainingProgress;
 import io.tutti.service.recorder.TrainingSpeed;
 import io.tutti.service.recorder.TrainingWatch;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.context.SmartLifecycle;
 
@@ -28,6 +30,8 @@ import org.springframework.context.SmartLifecycle;
  * queried. Thread-safe.
  */
 final class PageHistory implements SmartLifecycle {
+
+	private static final Logger log = LoggerFactory.getLogger(PageHistory.class);
 
 	private static final int SAMPLES = 600;
 
@@ -184,12 +188,22 @@ final class PageHistory implements SmartLifecycle {
 	private void run() {
 		try {
 			while (true) {
-				sample();
+				trySample();
 				Thread.sleep(PERIOD_MILLIS);
 			}
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
+		}
+	}
+
+	/** After a failure, the next sample is taken a second later. */
+	private void trySample() {
+		try {
+			sample();
+		}
+		catch (RuntimeException ex) {
+			log.warn("no sample could be taken for the page", ex);
 		}
 	}
 

@@ -66,6 +66,8 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 
 	private volatile @Nullable DefaultProcessGroup beside;
 
+	private volatile boolean withoutPeers;
+
 	private volatile CompletableFuture<Void> echo = CompletableFuture.completedFuture(null);
 
 	public FakeGroup(int rank, int worldSize, long generation) {
@@ -203,8 +205,16 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 		this.drains.forEach((drain) -> drain.accept(reason));
 	}
 
+	/** Sets whether {@link #peers()} fails. */
+	public void withoutPeers(boolean fails) {
+		this.withoutPeers = fails;
+	}
+
 	@Override
 	public List<PeerStatus> peers() {
+		if (this.withoutPeers) {
+			throw new IllegalStateException("made to fail");
+		}
 		return List.copyOf(this.peers);
 	}
 

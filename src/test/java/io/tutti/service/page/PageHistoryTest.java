@@ -78,6 +78,23 @@ class PageHistoryTest {
 	}
 
 	@Test
+	void aSampleThatFailsIsFollowedByOthers() {
+		this.fake.withoutPeers(true);
+		this.fake.addPeer(new PeerStatus(2, "10.0.0.3", 41000, 12, 250, PeerStatus.State.LOST));
+		this.history.start();
+		try {
+			Awaitility.await().atMost(10, TimeUnit.SECONDS).until(() -> !this.history.samples().isEmpty());
+			this.fake.withoutPeers(false);
+			Awaitility.await()
+				.atMost(10, TimeUnit.SECONDS)
+				.until(() -> this.history.events().getLast().text().equals("rank 2 lost"));
+		}
+		finally {
+			this.history.stop();
+		}
+	}
+
+	@Test
 	void onlyTheLastTenMinutesAndTheSamplerOfARunningRankAreKept() {
 		for (int second = 0; second < 700; second++) {
 			this.history.sample();
