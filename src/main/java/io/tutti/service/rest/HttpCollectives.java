@@ -166,7 +166,7 @@ final class HttpCollectives {
 		CallSignature signature = call.signature(body.byteSize());
 		requireCurrent(of, call);
 		try {
-			CallMatch match = of.joined.control().match(wait, signature);
+			CallMatch match = match(of, wait, signature);
 			if (match.outcome().result() == BarrierOutcome.Result.WITHDRAWN) {
 				throw new CallWithdrawnException(wait.label());
 			}
@@ -181,6 +181,20 @@ final class HttpCollectives {
 		}
 		catch (CompletionException ex) {
 			throw unwrapped(ex);
+		}
+	}
+
+	/**
+	 * Without rank 0's answer, the call may have been matched and its number be missing
+	 * on this rank. Later calls then fail, since they would wait for it forever.
+	 */
+	private CallMatch match(Calls of, RoundWait wait, CallSignature signature) {
+		try {
+			return of.joined.control().match(wait, signature);
+		}
+		catch (CollectiveException ex) {
+			of.order.end(new GroupUnavailableException(this.group.statusOf(ex), ex));
+			throw ex;
 		}
 	}
 
