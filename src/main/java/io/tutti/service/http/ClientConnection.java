@@ -1,5 +1,6 @@
 package io.tutti.service.http;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
@@ -11,10 +12,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The connection of a request, which detects that the client has closed it. The Servlet
  * API has no event for that, so the check is a non-blocking read of the socket; a byte
- * that was read belongs to the client's next request and is pushed back. Used only by the
- * request's thread, after the body has been read.
+ * that was read belongs to the client's next request and is pushed back. The check is
+ * made only by the request's thread, after the body has been read.
  */
-public final class ClientConnection implements ServletConnection {
+public final class ClientConnection implements ServletConnection, Closeable {
 
 	/** The request attribute that holds it. */
 	static final String ATTRIBUTE = ClientConnection.class.getName();
@@ -50,6 +51,12 @@ public final class ClientConnection implements ServletConnection {
 		catch (IOException ex) {
 			return false;
 		}
+	}
+
+	/** Makes reads and writes of the request fail. May be called by another thread. */
+	@Override
+	public void close() {
+		this.socket.close();
 	}
 
 	@Override

@@ -1,8 +1,12 @@
 package io.tutti.service.rest;
 
+import java.io.Closeable;
+import java.io.IOException;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -16,13 +20,20 @@ import org.springframework.web.servlet.HandlerInterceptor;
  * Limits how many requests read the flight recorders at once; further requests queue. A
  * request keeps its permit until its response is written. The traces of all ranks are
  * large and travel over the control plane: unlimited readers, which need no token, would
- * delay heartbeats and so end the job.
+ * delay heartbeats and so end the job. A client that reads its response too slowly is
+ * disconnected, so that it does not shut out others.
  */
 final class RecorderGate implements HandlerInterceptor {
 
 	private final int mostAtOnce;
 
+	private static final String ANSWERED = RecorderGate.class.getName();
+
 	private final Duration waitLimit;
+
+	private final Duration answerLimit;
+
+	private final Function<HttpServletRequest, @Nullable Closeable> connections;
 
 	private final Semaphore turns;
 
@@ -30,10 +41,15 @@ final class RecorderGate implements HandlerInterceptor {
 	 * Creates a gate with all permits free.
 	 * @param mostAtOnce most requests that read at the same time
 	 * @param waitLimit how long a further request waits before it is refused
+	 * @param answerLimit how long a request may take, with the time to write its response
+	 * @param connections the connection of a request, {@code null} if it has none
 	 */
-	RecorderGate(int mostAtOnce, Duration waitLimit) {
+	RecorderGate(int mostAtOnce, Duration waitLimit, Duration answerLimit,
+			Function<HttpServletRequest, @Nullable Closeable> connections) {
 		this.mostAtOnce = mostAtOnce;
 		this.waitLimit = waitLimit;
+		this.answerLimit = answerLimit;
+		this.connections = connections;
 		this.turns = new Semaphore(mostAtOnce, true);
 	}
 
@@ -44,12 +60,33 @@ final class RecorderGate implements HandlerInterceptor {
 			throw new ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE,
 					"at most " + this.mostAtOnce + " may read the flight recorder at once; try again");
 		}
+		CompletableFuture<Void> answered = new CompletableFuture<>();
+		request.setAttribute(ANSWERED, answered);
+		Closeable connection = this.connections.apply(request);
+		if (connection != null) {
+			answered.orTimeout(this.answerLimit.toNanos(), TimeUnit.NANOSECONDS).exceptionally((_) -> {
+				close(connection);
+				return null;
+			});
+		}
 		return true;
+	}
+
+	private static void close(Closeable connection) {
+		try {
+			connection.close();
+		}
+		catch (IOException ex) {
+			// It is closed already.
+		}
 	}
 
 	@Override
 	public void afterCompletion(HttpServletRequest request, HttpServletResponse response, Object handler,
 			@Nullable Exception failure) {
+		if (request.getAttribute(ANSWERED) instanceof CompletableFuture<?> answered) {
+			answered.complete(null);
+		}
 		this.turns.release();
 	}
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 
 import io.tutti.service.config.HttpProperties;
+import io.tutti.service.http.ClientConnection;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -26,6 +27,11 @@ final class RestInterceptors implements WebMvcConfigurer {
 	private static final int READERS = 4;
 
 	private static final Duration READER_TIMEOUT = Duration.ofSeconds(5);
+
+	/**
+	 * The longest timeout of a query, and as long for the client to read the response.
+	 */
+	private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(60);
 
 	private final String basePath;
 
@@ -51,7 +57,7 @@ final class RestInterceptors implements WebMvcConfigurer {
 			interceptors.addInterceptor(this.access);
 		}
 		interceptors.addInterceptor(new QueryCheck()).addPathPatterns(this.basePath + "/**");
-		interceptors.addInterceptor(new RecorderGate(READERS, READER_TIMEOUT))
+		interceptors.addInterceptor(new RecorderGate(READERS, READER_TIMEOUT, ANSWER_TIMEOUT, ClientConnection::of))
 			.addPathPatterns(this.basePath + "/flight-recorder/**");
 	}
 
