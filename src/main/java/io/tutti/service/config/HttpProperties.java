@@ -34,17 +34,7 @@ public record HttpProperties(@DefaultValue("127.0.0.1") InetAddress address, @De
 
 	/** The HTTP port of the rank with this local rank. */
 	int portOf(int localRank) {
-		if (this.port == 0) {
-			return 0;
-		}
-		int sum = this.port + localRank;
-		if (sum > Ports.LAST) {
-			throw new ConfigurationException(
-					"tutti.http.port=" + this.port + " plus local rank " + localRank + " exceeds the highest port, "
-							+ Ports.LAST,
-					"Set tutti.http.port (--http-port) to " + (Ports.LAST - localRank) + " or less, or to 0");
-		}
-		return sum;
+		return Ports.plus("tutti.http.port", this.port, localRank);
 	}
 
 }

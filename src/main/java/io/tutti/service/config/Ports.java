@@ -17,4 +17,17 @@ final class Ports {
 		}
 	}
 
+	/**
+	 * The port of the rank with this local rank, 0 if the kernel chooses it.
+	 * @throws ConfigurationException if there is no such port
+	 */
+	static int plus(String property, int port, int localRank) {
+		if (port > LAST - localRank) {
+			throw new ConfigurationException(
+					property + "=" + port + " plus local rank " + localRank + " exceeds the highest port, " + LAST,
+					"Set " + property + " to " + (LAST - localRank) + " or less, or to 0");
+		}
+		return (port == 0) ? 0 : port + localRank;
+	}
+
 }

@@ -2,6 +2,7 @@ package io.tutti.service.rest;
 
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
@@ -19,6 +20,8 @@ import org.springframework.context.annotation.Import;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.HttpStatusCode;
 import org.springframework.http.MediaType;
+import org.springframework.test.context.DynamicPropertyRegistry;
+import org.springframework.test.context.DynamicPropertySource;
 import org.springframework.web.client.RestClient;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -27,13 +30,32 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(60)
 @SpringBootTest(classes = TuttiApplication.class, webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
 		properties = { FormedRank.RANK, FormedRank.WORLD_SIZE, "tutti.security.token=open sesame", "tutti.http.port=0",
-				"management.server.port=0", "server.tomcat.connection-timeout=2s",
+				"management.server.port=${test.port}", "server.tomcat.connection-timeout=2s",
 				"management.server.address=127.0.0.1", "management.endpoints.web.exposure.include=health,loggers" })
 @Import(FormedRank.class)
 class ManagementPortTest {
 
+	private static final int LOCAL_RANK = 1;
+
 	@Value("${local.management.port}")
 	private int port;
+
+	@Value("${test.port}")
+	private int portOfTheHost;
+
+	/** The port after a free one is that of this rank. */
+	@DynamicPropertySource
+	static void freePort(DynamicPropertyRegistry registry) throws IOException {
+		try (ServerSocket free = new ServerSocket(0)) {
+			int rank = free.getLocalPort();
+			registry.add("test.port", () -> rank - LOCAL_RANK);
+		}
+	}
+
+	@Test
+	void eachRankOfAHostHasItsOwnPort() {
+		assertThat(this.port).isEqualTo(this.portOfTheHost + LOCAL_RANK);
+	}
 
 	@Test
 	void aStateChangingRequestNeedsTheToken() {
