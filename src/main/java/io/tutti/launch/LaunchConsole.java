@@ -17,9 +17,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LaunchConsole {
 
-	/** The kernel's text for a pipe without a reader. */
-	private static final String BROKEN_PIPE = "Broken pipe";
-
 	private static final byte[] CLEAR_LINE = "\r\033[K".getBytes(StandardCharsets.US_ASCII);
 
 	private final Sink out;
@@ -170,7 +167,7 @@ public final class LaunchConsole {
 			}
 			catch (IOException ex) {
 				this.closed = true;
-				this.problem = BROKEN_PIPE.equals(ex.getMessage()) ? null : ex.getMessage();
+				this.problem = BrokenPipe.is(ex) ? null : ex.getMessage();
 			}
 		}
 

@@ -71,7 +71,7 @@ class LaunchConsoleTest {
 
 	@Test
 	void outputIsDroppedAfterTheReaderClosesThePipe() {
-		OutputStream broken = broken("Broken pipe");
+		OutputStream broken = broken(BrokenPipe.text());
 		LaunchConsole console = new LaunchConsole(broken, false, this.err, false);
 		line(console.linesOf(0, false, true), "lost", false);
 		line(console.linesOf(0, true, true), "kept", false);
