@@ -2,13 +2,14 @@ package io.tutti.probe;
 
 import java.io.IOException;
 import java.net.URI;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+
+import io.tutti.engine.RegularFile;
 
 /**
  * Checks that a group is complete. Polls the group endpoint of every rank until all agree
@@ -29,6 +30,9 @@ public final class GroupProbe {
 
 	/** Name that the ranks' certificates carry. */
 	public static final String PEER_NAME_VARIABLE = "TUTTI_TLS_PEERNAME";
+
+	/** As on a rank. */
+	private static final int MAX_TOKEN_BYTES = 4096;
 
 	private static final int BAD_ARGUMENTS = 64;
 
@@ -60,7 +64,8 @@ public final class GroupProbe {
 	/** The job's token, from the same variables as on a rank; empty if there is none. */
 	static String token(Map<String, String> environment) throws IOException {
 		String file = environment.getOrDefault(TOKEN_FILE_VARIABLE, "");
-		return (file.isEmpty() ? environment.getOrDefault(TOKEN_VARIABLE, "") : Files.readString(Path.of(file)))
+		return (file.isEmpty() ? environment.getOrDefault(TOKEN_VARIABLE, "")
+				: RegularFile.read(Path.of(file), MAX_TOKEN_BYTES))
 			.strip();
 	}
 

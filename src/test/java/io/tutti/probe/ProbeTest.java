@@ -29,6 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * The results of the probes for ranks that answer correctly, with errors, with other
@@ -140,6 +141,9 @@ class ProbeTest {
 		assertThat(GroupProbe.token(Map.of())).isEmpty();
 		assertThat(GroupProbe.token(Map.of("TUTTI_SECURITY_TOKEN", "given"))).isEqualTo("given");
 		assertThat(GroupProbe.token(Map.of("TUTTI_SECURITY_TOKENFILE", file.toString()))).isEqualTo("from a file");
+		assertThatExceptionOfType(IOException.class)
+			.isThrownBy(() -> GroupProbe.token(Map.of("TUTTI_SECURITY_TOKENFILE", "/dev/zero")))
+			.withMessage("it is no regular file");
 	}
 
 	@Test

@@ -1,8 +1,6 @@
 package io.tutti.launch.standalone;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -11,6 +9,7 @@ import java.util.function.Supplier;
 
 import io.tutti.BadConfigurationException;
 import io.tutti.engine.RankAssignment;
+import io.tutti.engine.RegularFile;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.backend.EngineSettings;
@@ -229,20 +228,11 @@ final class StandaloneSettings {
 	}
 
 	private static String read(Path file) {
-		if (Files.exists(file) && !Files.isRegularFile(file)) {
-			throw new IllegalArgumentException(
-					TOKEN_FILE + "=" + file + " cannot be read: it is no regular file. Check the property");
-		}
 		try {
-			if (Files.size(file) > MAX_TOKEN_BYTES) {
-				throw new IllegalArgumentException(
-						TOKEN_FILE + "=" + file + " holds more than " + MAX_TOKEN_BYTES + " bytes: not a token");
-			}
-			return Files.readString(file);
+			return RegularFile.read(file, MAX_TOKEN_BYTES);
 		}
 		catch (IOException ex) {
-			throw new IllegalArgumentException(TOKEN_FILE + "=" + file + " cannot be read: "
-					+ ((ex instanceof NoSuchFileException) ? "there is no such file" : ex)
+			throw new IllegalArgumentException(TOKEN_FILE + "=" + file + " cannot be read: " + ex.getMessage()
 					+ ". Check the property and the file's permissions", ex);
 		}
 	}

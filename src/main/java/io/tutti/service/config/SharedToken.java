@@ -2,10 +2,10 @@ package io.tutti.service.config;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 
+import io.tutti.engine.RegularFile;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,20 +51,11 @@ public final class SharedToken {
 	}
 
 	private static String read(Path file) {
-		if (Files.exists(file) && !Files.isRegularFile(file)) {
-			throw new ConfigurationException("token file " + file + " cannot be read: it is no regular file",
-					"Check tutti.security.token-file");
-		}
 		try {
-			if (Files.size(file) > MAX_BYTES) {
-				throw new ConfigurationException(
-						"token file " + file + " holds more than " + MAX_BYTES + " bytes: not a token",
-						"Check tutti.security.token-file");
-			}
-			return Files.readString(file);
+			return RegularFile.read(file, MAX_BYTES);
 		}
 		catch (IOException ex) {
-			throw new ConfigurationException("token file " + file + " cannot be read: " + ex,
+			throw new ConfigurationException("token file " + file + " cannot be read: " + ex.getMessage(),
 					"Check tutti.security.token-file and the file's permissions", ex);
 		}
 	}

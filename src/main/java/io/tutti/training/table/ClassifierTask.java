@@ -1,6 +1,5 @@
 package io.tutti.training.table;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -8,6 +7,7 @@ import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.function.Supplier;
 
+import io.tutti.engine.RegularFile;
 import io.tutti.training.Batch;
 import io.tutti.training.SampleCounts;
 import io.tutti.training.TrainingDevice;
@@ -89,10 +89,7 @@ public final class ClassifierTask implements TrainingTask {
 
 	/** Later, a mistake would be found only after every rank has joined. */
 	private static void requireReadable(Path data, String option) {
-		String problem = !Files.exists(data) ? "there is no such file"
-				: Files.isDirectory(data) ? "it is a directory"
-						: !Files.isRegularFile(data) ? "it is no regular file, which every rank could read"
-								: Files.isReadable(data) ? null : "permission denied";
+		String problem = RegularFile.problem(data, Long.MAX_VALUE);
 		if (problem != null) {
 			throw new MalformedDataException("the table " + data + " cannot be read: " + problem + ". Check " + option);
 		}

@@ -4,12 +4,12 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.OptionalDouble;
 
+import io.tutti.engine.RegularFile;
 import io.tutti.training.Batch;
 import io.tutti.training.SampleCounts;
 import io.tutti.training.TaskOption;
@@ -51,6 +51,9 @@ public final class CharacterTransformer implements TrainingTask {
 
 	/** Chapter 1 of Genesis in the King James Version of 1611, in later spelling. */
 	private static final String TEXT = "genesis.txt";
+
+	/** Far more than such a model can learn. */
+	private static final long MAX_TEXT_BYTES = 1L << 28;
 
 	private static final double TRAINING_PART = 0.9;
 
@@ -111,8 +114,9 @@ public final class CharacterTransformer implements TrainingTask {
 	 */
 	public CharacterTransformer(Options options) {
 		this.options = options;
-		if (options.text() != null && !Files.isReadable(options.text())) {
-			throw new IllegalArgumentException("--text: " + options.text() + " is not a readable file");
+		String problem = (options.text() != null) ? RegularFile.problem(options.text(), MAX_TEXT_BYTES) : null;
+		if (problem != null) {
+			throw new IllegalArgumentException("--text: " + options.text() + " cannot be read: " + problem);
 		}
 	}
 
@@ -130,14 +134,14 @@ public final class CharacterTransformer implements TrainingTask {
 	private String read() {
 		try {
 			if (this.options.text() != null) {
-				return Files.readString(this.options.text());
+				return RegularFile.read(this.options.text(), MAX_TEXT_BYTES);
 			}
 			try (InputStream stream = CharacterTransformer.class.getResourceAsStream(TEXT)) {
 				return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
 			}
 		}
 		catch (IOException ex) {
-			throw new UncheckedIOException("cannot read the text: " + ex, ex);
+			throw new UncheckedIOException("cannot read the text: " + ex.getMessage(), ex);
 		}
 	}
 

@@ -50,6 +50,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tasks other than the classifier: the bundled ones, and ones that break the contract.
@@ -408,6 +409,14 @@ class TrainingTaskTest {
 				throw new NoClassDefFoundError("com/acme/Layers");
 			}
 		}, ExitCode.INTERNAL, "failed in model: NoClassDefFoundError: com/acme/Layers");
+	}
+
+	@Test
+	void aTextThatMayHaveNoEndIsRefused() {
+		assertThatExceptionOfType(IllegalArgumentException.class)
+			.isThrownBy(() -> new CharacterTransformer(
+					new CharacterTransformer.Options(Path.of("/dev/zero"), 32, 32, 2, 2, 8, 0.004)))
+			.withMessage("--text: /dev/zero cannot be read: it is no regular file");
 	}
 
 	@Test
