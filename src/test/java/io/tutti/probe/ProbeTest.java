@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
@@ -107,6 +108,25 @@ class ProbeTest {
 		URI forming = server(200, () -> view((asked.getAndIncrement() == 0) ? "FORMING" : "READY", 0, 1, 1));
 		assertThat(new GroupProbe(List.of(forming), "", Trust.JAVAS_OWN).agreesWithin(Duration.ofSeconds(20))).isTrue();
 		assertThat(asked).hasValue(2);
+	}
+
+	@Test
+	void ranksAreAskedAtTheSameTime() throws InterruptedException {
+		CountDownLatch asked = new CountDownLatch(3);
+		List<URI> ranks = new ArrayList<>();
+		for (int rank = 0; rank < 3; rank++) {
+			int number = rank;
+			ranks.add(server(200, () -> {
+				asked.countDown();
+				try {
+					return asked.await(20, TimeUnit.SECONDS) ? view("READY", number, 3, 1) : "alone";
+				}
+				catch (InterruptedException ex) {
+					return "interrupted";
+				}
+			}));
+		}
+		assertThat(new GroupProbe(ranks, "", Trust.JAVAS_OWN).agreesWithin(Duration.ZERO)).isTrue();
 	}
 
 	@Test
