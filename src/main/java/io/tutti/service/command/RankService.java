@@ -103,7 +103,7 @@ final class RankService {
 		try {
 			return part.run(context);
 		}
-		catch (Exception | LinkageError ex) {
+		catch (Exception | Error ex) {
 			return context.isClosed() ? cutOff(ex) : FailureMessage.tell(ex, this.debug, System.err);
 		}
 	}

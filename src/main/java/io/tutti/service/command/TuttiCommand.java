@@ -73,6 +73,9 @@ public final class TuttiCommand implements Runnable {
 		catch (ParameterException ex) {
 			return refuse(ex, words);
 		}
+		catch (Error ex) {
+			return FailureMessage.tell(ex, false, System.err);
+		}
 	}
 
 	/**
