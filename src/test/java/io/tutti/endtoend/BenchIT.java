@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -94,6 +95,22 @@ class BenchIT {
 			assertThat(line.get("samplesPerSecond").asDouble()).isPositive();
 			assertThat(line.get("exposedShare").asDouble()).isBetween(0.0, 1.0);
 		});
+	}
+
+	@Test
+	void noRankOutlivesALauncherThatWasKilled() throws Exception {
+		try (TuttiProcess launch = TuttiProcess.start(this.directory, SCALAR, "launch", "-n", "2", "bench",
+				"--min-bytes", "64MB", "--iterations", "1000000")) {
+			List<ProcessHandle> ranks = List.of(launch.rank(0, LIMIT), launch.rank(1, LIMIT));
+			launch.awaitLine("algbw and busbw", LIMIT);
+			TuttiProcess.signal(launch.handle(), "KILL");
+			try {
+				Awaitility.await().atMost(LIMIT).until(() -> ranks.stream().noneMatch(ProcessHandle::isAlive));
+			}
+			finally {
+				ranks.forEach(ProcessHandle::destroyForcibly);
+			}
+		}
 	}
 
 	private Stream<String> bench(Map<String, String> environment, String format, String... more) throws Exception {

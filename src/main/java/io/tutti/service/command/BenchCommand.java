@@ -17,6 +17,7 @@ import io.tutti.benchmark.Operation;
 import io.tutti.benchmark.peer.Peer;
 import io.tutti.engine.backend.TransportChoice;
 import io.tutti.ExitCode;
+import io.tutti.launch.LauncherWatch;
 import io.tutti.service.config.ElasticProperties;
 import io.tutti.service.config.RankLogging;
 import io.tutti.training.benchmark.LayerStack;
@@ -146,14 +147,16 @@ final class BenchCommand implements Callable<Integer> {
 			properties.add("--tutti.transport.kind=" + this.transport);
 		}
 		RankService service = new RankService(this.root.application(), properties, DEFAULTS, this.options.debug());
-		if (this.training.isWanted()) {
-			return train(service, report);
+		try (LauncherWatch _ = LauncherWatch.start(System.getenv(), () -> Signals.raise("TERM"))) {
+			if (this.training.isWanted()) {
+				return train(service, report);
+			}
+			return service.run((context) -> {
+				context.getBean(ElasticProperties.class).requireUnset("bench");
+				return peers.isEmpty() ? BenchmarkRun.of(context, benchmark, report, bound).run()
+						: ComparisonRun.of(context, benchmark, peers, this.against.rounds(), bound).run(report);
+			});
 		}
-		return service.run((context) -> {
-			context.getBean(ElasticProperties.class).requireUnset("bench");
-			return peers.isEmpty() ? BenchmarkRun.of(context, benchmark, report, bound).run()
-					: ComparisonRun.of(context, benchmark, peers, this.against.rounds(), bound).run(report);
-		});
 	}
 
 	private int train(RankService service, BenchmarkReport report) {

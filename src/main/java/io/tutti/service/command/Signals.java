@@ -37,6 +37,17 @@ final class Signals {
 		}
 	}
 
+	/** Does what a signal of that name from another process does. */
+	static void raise(String name) {
+		try {
+			Class<?> signal = Class.forName("sun.misc.Signal");
+			signal.getMethod("raise", signal).invoke(null, signal.getConstructor(String.class).newInstance(name));
+		}
+		catch (ReflectiveOperationException ex) {
+			throw new IllegalStateException("this process cannot signal itself", ex);
+		}
+	}
+
 	private static InvocationHandler calling(Runnable action) {
 		return (proxy, method, arguments) -> switch (method.getName()) {
 			case "handle" -> {
