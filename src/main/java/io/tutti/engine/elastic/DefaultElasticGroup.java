@@ -185,7 +185,7 @@ public final class DefaultElasticGroup implements ElasticGroup {
 	public void commit() {
 		ElasticState current = this.state;
 		if (current == null || this.elastic.engine() == null) {
-			throw new IllegalStateException("commit is called by the loop of run");
+			throw new IllegalStateException("commit must be called by the loop that run was given, while it runs");
 		}
 		ProcessGroup group = group();
 		long[] own = { current.step(), this.elastic.joinersWait() ? 1 : 0 };
