@@ -62,10 +62,17 @@ final class OptimizerTensors {
 		}
 	}
 
+	/**
+	 * One at a time in this process: JavaCPP assigns a callback's native function without
+	 * a lock (bytedeco/javacpp issue 486), so that two threads could write into one
+	 * memory.
+	 */
 	private static void save(OutputArchive archive, GrowingMemory memory) {
-		try (Writer writer = new Writer(memory)) {
-			archive.save_to(writer);
-			writer.requireAll();
+		synchronized (Writer.class) {
+			try (Writer writer = new Writer(memory)) {
+				archive.save_to(writer);
+				writer.requireAll();
+			}
 		}
 	}
 
