@@ -239,7 +239,7 @@ class ContainersIT {
 			job.rank(1).pause();
 			job.rank(2).kill("TERM");
 			for (int rank : List.of(0, 2)) {
-				job.rank(rank).requireExit(80, END);
+				job.rank(rank).requireExit(79, END);
 				assertThat(job.rank(rank).output())
 					.contains("stop requested (rank 2 got SIGTERM), but after 4.0 s the ranks had not");
 			}

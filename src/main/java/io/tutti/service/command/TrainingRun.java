@@ -34,6 +34,9 @@ import org.springframework.context.ApplicationContext;
  */
 final class TrainingRun {
 
+	/** All ranks are told to stop within this time. */
+	private static final Duration TOLD_WITHIN = Duration.ofSeconds(1);
+
 	/** How long a rank may write its last checkpoint after an abort, and a reserve. */
 	private static final Duration LAST_WRITE = Duration.ofSeconds(65);
 
@@ -49,7 +52,8 @@ final class TrainingRun {
 
 	private final Function<ProcessGroup, TrainingDevice> device;
 
-	private volatile boolean draining;
+	/** When this rank was told to stop, 0 before. */
+	private volatile long drainNanos;
 
 	/**
 	 * Creates a job without starting it.
@@ -136,7 +140,7 @@ final class TrainingRun {
 		TrainingJob job = new TrainingJob(joined.world(), this.task, this.options, listener,
 				() -> this.device.apply(joined.world()));
 		joined.onDrain((reason) -> {
-			this.draining = true;
+			this.drainNanos = System.nanoTime();
 			job.requestStop(reason);
 			abortAfterDrain(joined, reason);
 		});
@@ -146,8 +150,16 @@ final class TrainingRun {
 			return job.run();
 		}
 		catch (GroupAbortedException ex) {
-			throw (this.draining && ex.exitCode() == ExitCode.ABORTED) ? new UnfinishedStop(ex) : ex;
+			throw (isOverdue() && ex.exitCode() == ExitCode.ABORTED) ? new UnfinishedStop(ex) : ex;
 		}
+	}
+
+	/**
+	 * Whether the time for a stop is over, on this rank or on one that was told before.
+	 */
+	private boolean isOverdue() {
+		long since = this.drainNanos;
+		return since != 0 && System.nanoTime() - since >= this.drain.minus(TOLD_WITHIN).toNanos();
 	}
 
 	private static int exitCode(TrainingSummary summary) {
