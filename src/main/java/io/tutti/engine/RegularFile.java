@@ -1,7 +1,10 @@
 package io.tutti.engine;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -31,7 +34,7 @@ public final class RegularFile {
 				return attributes.isDirectory() ? "it is a directory" : "it is no regular file";
 			}
 			if (attributes.size() > maxBytes) {
-				return "it holds more than " + maxBytes + " bytes";
+				return tooLarge(maxBytes);
 			}
 			return Files.isReadable(file) ? null : "permission denied";
 		}
@@ -41,6 +44,11 @@ public final class RegularFile {
 		catch (IOException ex) {
 			return ex.toString();
 		}
+	}
+
+	/** Files of {@code /proc} hold more than their size. */
+	private static String tooLarge(long maxBytes) {
+		return "it holds more than " + maxBytes + " bytes";
 	}
 
 	/**
@@ -55,8 +63,12 @@ public final class RegularFile {
 		if (problem != null) {
 			throw new IOException(problem);
 		}
-		try {
-			return Files.readString(file);
+		try (InputStream in = Files.newInputStream(file)) {
+			byte[] bytes = in.readNBytes(Math.toIntExact(maxBytes + 1));
+			if (bytes.length > maxBytes) {
+				throw new IOException(tooLarge(maxBytes));
+			}
+			return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
 		}
 		catch (CharacterCodingException ex) {
 			throw new IOException("it is no text in UTF-8", ex);

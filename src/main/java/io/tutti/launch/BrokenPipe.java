@@ -6,6 +6,7 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.nio.charset.Charset;
 
 /**
  * Tests whether a write failed because the reader has closed the pipe. The JDK's
@@ -16,6 +17,8 @@ final class BrokenPipe {
 
 	/** On Linux and macOS. */
 	private static final int EPIPE = 32;
+
+	private static final Charset NATIVE = Charset.forName(System.getProperty("native.encoding"));
 
 	private BrokenPipe() {
 	}
@@ -32,7 +35,7 @@ final class BrokenPipe {
 		MethodHandle strerror = linker.downcallHandle(linker.defaultLookup().findOrThrow("strerror"),
 				FunctionDescriptor.of(ValueLayout.ADDRESS, ValueLayout.JAVA_INT));
 		try {
-			return ((MemorySegment) strerror.invokeExact(EPIPE)).reinterpret(Long.MAX_VALUE).getString(0);
+			return ((MemorySegment) strerror.invokeExact(EPIPE)).reinterpret(Long.MAX_VALUE).getString(0, NATIVE);
 		}
 		catch (Throwable ex) {
 			throw new IllegalStateException("strerror(" + EPIPE + ") failed", ex);

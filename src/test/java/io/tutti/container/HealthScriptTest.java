@@ -38,9 +38,8 @@ class HealthScriptTest {
 	private int check(List<Integer> healthy, String... arguments) throws IOException, InterruptedException {
 		Path curl = this.folder.resolve("curl");
 		Files.writeString(curl,
-				"#!/bin/sh\ncase $4 in\n"
-						+ String.join("",
-								healthy.stream().map((port) -> "http://127.0.0.1:" + port + "/*) exit 0 ;;\n").toList())
+				"#!/bin/sh\ncase $* in\n" + String.join("",
+						healthy.stream().map((port) -> "*http://127.0.0.1:" + port + "/*) exit 0 ;;\n").toList())
 						+ "esac\nexit 7\n");
 		assertThat(curl.toFile().setExecutable(true)).isTrue();
 		ProcessBuilder builder = new ProcessBuilder(

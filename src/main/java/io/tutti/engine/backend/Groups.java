@@ -218,10 +218,17 @@ final class Groups implements GroupFactory {
 	}
 
 	private GroupBackend overMemory(GroupIdentity identity, FailureLatch latch, HostMemory memory) {
-		ShmTransport transport = new ShmTransport(identity, latch, memory.share(),
-				SharedMemorySettings.of(this.settings.jobId()), this.tcp.oversubscribed(), this.events);
-		return new SharedMemoryGroupBackend(this.settings.backend(), identity, transport, ReductionKernels.get(),
-				this.sharedConfig.algorithms());
+		HostMemory own = memory.share();
+		try {
+			ShmTransport transport = new ShmTransport(identity, latch, own,
+					SharedMemorySettings.of(this.settings.jobId()), this.tcp.oversubscribed(), this.events);
+			return new SharedMemoryGroupBackend(this.settings.backend(), identity, transport, ReductionKernels.get(),
+					this.sharedConfig.algorithms());
+		}
+		catch (RuntimeException | Error ex) {
+			CleanUp.after(ex, List.of(own::close));
+			throw ex;
+		}
 	}
 
 	/** Exchanges which ranks share memory. */
@@ -249,16 +256,19 @@ final class Groups implements GroupFactory {
 		List<Integer> across = hosts.across(identity.rank());
 		GroupBackend flat = overTcp(identity, latch);
 		GroupBackend within = null;
+		GroupBackend leaders = null;
 		try {
 			within = (memory != null) ? overMemory(identity.part(WITHIN, memory.members()), latch, memory) : null;
-			return new HierarchicalGroupBackend(
-					identity, hosts, flat, within, across.contains(identity.rank())
-							? overTcp(identity.part(ACROSS + across.getFirst(), across), latch) : null,
-					ReductionKernels.get());
+			leaders = across.contains(identity.rank())
+					? overTcp(identity.part(ACROSS + across.getFirst(), across), latch) : null;
+			return new HierarchicalGroupBackend(identity, hosts, flat, within, leaders, ReductionKernels.get());
 		}
 		catch (IOException | RuntimeException | Error ex) {
 			CleanUp.after(ex,
-					Stream.of(within, flat).filter(Objects::nonNull).<Runnable>map((level) -> level::close).toList());
+					Stream.of(leaders, within, flat)
+						.filter(Objects::nonNull)
+						.<Runnable>map((level) -> level::close)
+						.toList());
 			throw ex;
 		}
 	}

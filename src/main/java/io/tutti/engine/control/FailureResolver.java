@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * call {@link #tick()}. Not thread safe.
  * <p>
  * Two kinds of report start an inquiry before they become a verdict. For a timeout, rank
- * 0 asks every rank for the last call it entered; the timeout of an earlier call, in
+ * 0 asks every rank for the last call it entered; the failure of an earlier call, in
  * which a rank still waits, explains that of a later one. For a lost peer, rank 0 waits
  * briefly for that peer's control connection to close as well or for the root cause to
  * arrive, since one failed rank makes others fail. A rank that has left in order causes
@@ -90,18 +90,17 @@ final class FailureResolver {
 			return;
 		}
 		Inquiry inquiry = this.inquiries.get(failure.group());
+		boolean explains = inquiry instanceof RollCallState rollCall && rollCall.isExplainedBy(failure);
 		boolean rootCause = switch (failure.kind()) {
 			case ABORTED, MISMATCH -> true;
 			case TIMEOUT -> isOutsideOfOrder(failure);
 			case PEER_LOST -> false;
 		};
-		if (rootCause && !(inquiry instanceof RollCallState)) {
+		if (rootCause && (explains || !(inquiry instanceof RollCallState))) {
 			decide(failure);
 		}
-		else if (inquiry == null || switch (inquiry) {
-			case Suspicion suspicion -> refutes(reporter, failure, suspicion);
-			case RollCallState rollCall -> rollCall.isExplainedBy(failure);
-		}) {
+		else if (inquiry == null || explains
+				|| inquiry instanceof Suspicion suspicion && refutes(reporter, failure, suspicion)) {
 			inquire(reporter, failure);
 		}
 	}

@@ -89,7 +89,11 @@ final class RollCallState implements FailureResolver.Inquiry {
 	 * report of a rank inside an earlier call.
 	 */
 	boolean isComplete(DepartureTracker departures) {
-		return haveAllAnswered() && (behind(departures).isEmpty() || !outside(behind(departures)).isEmpty());
+		if (!haveAllAnswered()) {
+			return false;
+		}
+		List<Integer> behind = behind(departures);
+		return behind.isEmpty() || !outside(behind, departures).isEmpty();
 	}
 
 	private boolean haveAllAnswered() {
@@ -103,9 +107,12 @@ final class RollCallState implements FailureResolver.Inquiry {
 		return this.lastEntered[rank] == NO_ANSWER && this.peers.isUp(rank);
 	}
 
-	/** Whether a failure is the timeout of an earlier call. */
+	/**
+	 * Whether a failure is that of an earlier call. A lost peer may be a consequence of
+	 * the timeout.
+	 */
 	boolean isExplainedBy(Failure failure) {
-		return failure.kind() == Failure.Kind.TIMEOUT && failure.sequence() >= 0
+		return failure.kind() != Failure.Kind.PEER_LOST && failure.sequence() >= 0
 				&& failure.sequence() < this.report.sequence();
 	}
 
@@ -115,7 +122,7 @@ final class RollCallState implements FailureResolver.Inquiry {
 	 */
 	Failure verdict(DepartureTracker departures, long nowNanos) {
 		List<Integer> behind = behind(departures);
-		List<Integer> outside = outside(behind);
+		List<Integer> outside = outside(behind, departures);
 		List<Integer> missing = outside.isEmpty() ? behind : outside;
 		List<Integer> awaited = missing.isEmpty() ? present(this.report.ranks().stream(), departures) : missing;
 		return new Failure(this.report.kind(), this.report.group(), this.report.sequence(), this.report.collective(),
@@ -133,8 +140,10 @@ final class RollCallState implements FailureResolver.Inquiry {
 		return ranks.filter((rank) -> !left.hasCompleted(rank, this.report.sequence())).toList();
 	}
 
-	private List<Integer> outside(List<Integer> behind) {
-		return behind.stream().filter((rank) -> !this.inside.get(rank)).toList();
+	/** Those that are inside no call, or have left the group since. */
+	private List<Integer> outside(List<Integer> behind, DepartureTracker departures) {
+		DepartedRanks left = departures.from(this.report.group());
+		return behind.stream().filter((rank) -> !this.inside.get(rank) || left.contains(rank)).toList();
 	}
 
 	/**

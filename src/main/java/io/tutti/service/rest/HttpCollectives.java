@@ -165,6 +165,7 @@ final class HttpCollectives {
 	private Answer carryOut(Calls of, LabelledCall call, RoundWait wait, MemorySegment body, TransferMemory memory) {
 		CallSignature signature = call.signature(body.byteSize());
 		requireCurrent(of, call);
+		of.order.requireOpen();
 		try {
 			CallMatch match = match(of, wait, signature);
 			if (match.outcome().result() == BarrierOutcome.Result.WITHDRAWN) {

@@ -60,6 +60,13 @@ final class OrderedCalls {
 		return result;
 	}
 
+	/** Throws the reason if all later calls fail. */
+	synchronized void requireOpen() {
+		if (this.closed != null) {
+			throw this.closed;
+		}
+	}
+
 	private synchronized boolean begin(CompletableFuture<?> result) {
 		return this.waiting.remove(result);
 	}

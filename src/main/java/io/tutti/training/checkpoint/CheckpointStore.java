@@ -116,7 +116,7 @@ public final class CheckpointStore implements AutoCloseable {
 		this.opened = true;
 		this.toldNanos = System.nanoTime();
 		try (Found found = (this.group.rank() == 0) ? find() : Found.nothing()) {
-			while (isReading(false)) {
+			while (broadcastReading(false)) {
 				// Rank 0 reads a large checkpoint.
 			}
 			CheckpointLookup lookup = found.lookup().broadcast(this.group);
@@ -378,12 +378,12 @@ public final class CheckpointStore implements AutoCloseable {
 		long now = System.nanoTime();
 		if (now - this.toldNanos >= this.group.timeout().toNanos() / TOLD_PER_TIMEOUT) {
 			this.toldNanos = now;
-			isReading(true);
+			broadcastReading(true);
 		}
 	}
 
-	/** Broadcasts whether rank 0 still reads. */
-	private boolean isReading(boolean own) {
+	/** Broadcasts whether rank 0 still reads, and returns that. */
+	private boolean broadcastReading(boolean own) {
 		int[] reading = { own ? 1 : 0 };
 		this.group.broadcast(MemorySegment.ofArray(reading), DataType.INT32, 0);
 		return reading[0] != 0;

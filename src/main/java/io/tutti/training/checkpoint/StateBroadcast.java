@@ -113,9 +113,13 @@ public final class StateBroadcast {
 	/** In no scope that would close a new optimizer. */
 	private void take(Transferred all) {
 		ModelState taking = this.state;
-		if (taking.restoreOptimizer(all.optimizer()) != null) {
+		String obstacle = taking.restoreOptimizer(all.optimizer());
+		if (obstacle != null) {
 			taking = this.withNewOptimizer.get();
-			taking.restoreOptimizer(all.optimizer());
+			obstacle = taking.restoreOptimizer(all.optimizer());
+		}
+		if (obstacle != null) {
+			throw new IllegalStateException(obstacle);
 		}
 		all.model().forEach(taking::restore);
 	}

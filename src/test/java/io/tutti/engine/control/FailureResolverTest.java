@@ -130,6 +130,20 @@ class FailureResolverTest {
 		});
 	}
 
+	/** For example because it cannot continue, or makes another call than the others. */
+	@Test
+	void theAbortInAnEarlierCallExplainsTheTimeoutOfALaterOne() {
+		this.resolver.report(0, timeout("world", 6));
+		answer(0, 6);
+		answerInside(1, 5);
+		answer(2, 6);
+		answer(3, 6);
+		Failure earlier = new Failure(Kind.ABORTED, "world", 5, Collective.ALL_REDUCE, List.of(1), "out of memory",
+				Duration.ZERO, Duration.ofSeconds(1));
+		this.resolver.report(1, earlier);
+		assertThat(this.verdicts).containsExactly(earlier);
+	}
+
 	@Test
 	void aRankInsideAnEarlierCallThatReportsNothingIsNamedAtTheTimeLimit() {
 		this.resolver.report(0, timeout("world", 6));

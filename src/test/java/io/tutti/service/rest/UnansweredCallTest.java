@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.tutti.CollectiveException;
 import io.tutti.Failure;
@@ -48,13 +49,18 @@ class UnansweredCallTest {
 					Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(0), "it did not answer"), null);
 		});
 		assertThat(allReduce()).hasStatus(HttpStatus.SERVICE_UNAVAILABLE);
-		this.group.onMatch((label, call) -> new CallMatch(
-				new BarrierOutcome(BarrierOutcome.Result.PASSED, label, 0, 3, 0, List.of(0L, 0L, 0L), List.of()), 1,
-				Map.of(0, call, 1, call, 2, call)));
+		AtomicInteger matched = new AtomicInteger();
+		this.group.onMatch((label, call) -> {
+			matched.incrementAndGet();
+			return new CallMatch(
+					new BarrierOutcome(BarrierOutcome.Result.PASSED, label, 0, 3, 0, List.of(0L, 0L, 0L), List.of()), 1,
+					Map.of(0, call, 1, call, 2, call));
+		});
 		assertThat(CompletableFuture.supplyAsync(this::allReduce).get(20, TimeUnit.SECONDS))
 			.hasStatus(HttpStatus.SERVICE_UNAVAILABLE)
 			.bodyText()
 			.contains("rank 0", "it did not answer");
+		assertThat(matched).as("the other ranks would wait for this one").hasValue(0);
 	}
 
 	private MvcTestResult allReduce() {
