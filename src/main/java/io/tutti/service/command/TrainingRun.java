@@ -34,8 +34,8 @@ import org.springframework.context.ApplicationContext;
  */
 final class TrainingRun {
 
-	/** All ranks are told to stop within this time. */
-	private static final Duration TOLD_WITHIN = Duration.ofSeconds(1);
+	/** How the reason of an abort begins that a slow stop has caused. */
+	private static final String STOP_REQUESTED = "stop requested (";
 
 	/** How long a rank may write its last checkpoint after an abort, and a reserve. */
 	private static final Duration LAST_WRITE = Duration.ofSeconds(65);
@@ -51,9 +51,6 @@ final class TrainingRun {
 	private final TrainingListener watch;
 
 	private final Function<ProcessGroup, TrainingDevice> device;
-
-	/** When this rank was told to stop, 0 before. */
-	private volatile long drainNanos;
 
 	/**
 	 * Creates a job without starting it.
@@ -140,7 +137,6 @@ final class TrainingRun {
 		TrainingJob job = new TrainingJob(joined.world(), this.task, this.options, listener,
 				() -> this.device.apply(joined.world()));
 		joined.onDrain((reason) -> {
-			this.drainNanos = System.nanoTime();
 			job.requestStop(reason);
 			abortAfterDrain(joined, reason);
 		});
@@ -150,16 +146,16 @@ final class TrainingRun {
 			return job.run();
 		}
 		catch (GroupAbortedException ex) {
-			throw (isOverdue() && ex.exitCode() == ExitCode.ABORTED) ? new UnfinishedStop(ex) : ex;
+			throw isOverdueStop(ex) ? new UnfinishedStop(ex) : ex;
 		}
 	}
 
 	/**
-	 * Whether the time for a stop is over, on this rank or on one that was told before.
+	 * Whether any rank has aborted because of a slow stop, also where this rank has not
+	 * been told to stop.
 	 */
-	private boolean isOverdue() {
-		long since = this.drainNanos;
-		return since != 0 && System.nanoTime() - since >= this.drain.minus(TOLD_WITHIN).toNanos();
+	private static boolean isOverdueStop(GroupAbortedException failure) {
+		return failure.exitCode() == ExitCode.ABORTED && failure.failure().detail().startsWith(STOP_REQUESTED);
 	}
 
 	private static int exitCode(TrainingSummary summary) {
@@ -172,7 +168,7 @@ final class TrainingRun {
 	 * last checkpoint has had time to be written.
 	 */
 	private void abortAfterDrain(JoinedGroup joined, String reason) {
-		String abort = String.format(Locale.ROOT, "stop requested (%s), but after %.1f s the ranks had not", reason,
+		String abort = String.format(Locale.ROOT, STOP_REQUESTED + "%s), but after %.1f s the ranks had not", reason,
 				this.drain.toMillis() / 1e3);
 		CompletableFuture.delayedExecutor(this.drain.toNanos(), TimeUnit.NANOSECONDS).execute(() -> {
 			UncaughtFailure.haltAfter(LAST_WRITE, ExitCode.STOPPED_ON_REQUEST);
