@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RegularFile {
 
+	/** Far longer than a token, far shorter than a file given by mistake. */
+	public static final int MAX_TOKEN_BYTES = 4096;
+
 	private RegularFile() {
 	}
 

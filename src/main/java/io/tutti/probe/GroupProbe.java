@@ -35,9 +35,6 @@ public final class GroupProbe {
 	/** Name that the ranks' certificates carry. */
 	public static final String PEER_NAME_VARIABLE = "TUTTI_TLS_PEERNAME";
 
-	/** As on a rank. */
-	private static final int MAX_TOKEN_BYTES = 4096;
-
 	private static final int BAD_ARGUMENTS = 64;
 
 	/**
@@ -74,7 +71,7 @@ public final class GroupProbe {
 	static String token(Map<String, String> environment) throws IOException {
 		String file = environment.getOrDefault(TOKEN_FILE_VARIABLE, "");
 		return (file.isEmpty() ? environment.getOrDefault(TOKEN_VARIABLE, "")
-				: RegularFile.read(Path.of(file), MAX_TOKEN_BYTES))
+				: RegularFile.read(Path.of(file), RegularFile.MAX_TOKEN_BYTES))
 			.strip();
 	}
 

@@ -15,15 +15,7 @@ public final class CleanUp {
 	 * with the later ones as suppressed.
 	 */
 	public static void runAll(Collection<Runnable> actions) {
-		Throwable failure = null;
-		for (Runnable action : actions) {
-			try {
-				action.run();
-			}
-			catch (RuntimeException | Error ex) {
-				failure = joined(failure, ex);
-			}
-		}
+		Throwable failure = run(actions, null);
 		if (failure instanceof Error error) {
 			throw error;
 		}
@@ -37,14 +29,21 @@ public final class CleanUp {
 	 * suppressed.
 	 */
 	public static void after(Throwable failure, Collection<Runnable> actions) {
+		run(actions, failure);
+	}
+
+	/** Returns the first failure, {@code null} if there is none. */
+	private static @Nullable Throwable run(Collection<Runnable> actions, @Nullable Throwable earlier) {
+		Throwable failure = earlier;
 		for (Runnable action : actions) {
 			try {
 				action.run();
 			}
 			catch (RuntimeException | Error ex) {
-				joined(failure, ex);
+				failure = joined(failure, ex);
 			}
 		}
+		return failure;
 	}
 
 	/** The same failure may end several actions. */

@@ -44,9 +44,6 @@ final class StandaloneSettings {
 
 	private static final String KIND = "tutti.transport.kind";
 
-	/** Far longer than a secret, far shorter than a file given by mistake. */
-	private static final int MAX_TOKEN_BYTES = 4096;
-
 	private final ProcessProperties properties;
 
 	StandaloneSettings(ProcessProperties properties) {
@@ -229,7 +226,7 @@ final class StandaloneSettings {
 
 	private static String read(Path file) {
 		try {
-			return RegularFile.read(file, MAX_TOKEN_BYTES);
+			return RegularFile.read(file, RegularFile.MAX_TOKEN_BYTES);
 		}
 		catch (IOException ex) {
 			throw new IllegalArgumentException(TOKEN_FILE + "=" + file + " cannot be read: " + ex.getMessage()

@@ -13,9 +13,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SharedToken {
 
-	/** Far longer than a secret, far shorter than a file given by mistake. */
-	private static final int MAX_BYTES = 4096;
-
 	private final @Nullable String secret;
 
 	private SharedToken(@Nullable String secret) {
@@ -52,7 +49,7 @@ public final class SharedToken {
 
 	private static String read(Path file) {
 		try {
-			return RegularFile.read(file, MAX_BYTES);
+			return RegularFile.read(file, RegularFile.MAX_TOKEN_BYTES);
 		}
 		catch (IOException ex) {
 			throw new ConfigurationException("token file " + file + " cannot be read: " + ex.getMessage(),
@@ -65,8 +62,9 @@ public final class SharedToken {
 		if (stripped.isEmpty()) {
 			throw new ConfigurationException(from + " contains no token", "Put a secret there, or unset the property");
 		}
-		if (bytes(stripped).length > MAX_BYTES) {
-			throw new ConfigurationException(from + " is longer than " + MAX_BYTES + " bytes", "Use a shorter secret");
+		if (bytes(stripped).length > RegularFile.MAX_TOKEN_BYTES) {
+			throw new ConfigurationException(from + " is longer than " + RegularFile.MAX_TOKEN_BYTES + " bytes",
+					"Use a shorter secret");
 		}
 		return stripped;
 	}

@@ -25,9 +25,10 @@ import org.springframework.web.servlet.HandlerInterceptor;
  */
 final class RecorderGate implements HandlerInterceptor {
 
-	private final int mostAtOnce;
-
+	/** The request attribute that is completed with the response. */
 	private static final String ANSWERED = RecorderGate.class.getName();
+
+	private final int mostAtOnce;
 
 	private final Duration waitLimit;
 
