@@ -189,7 +189,7 @@ public abstract sealed class CollectiveException extends RuntimeException implem
 
 	@Override
 	public int exitCode() {
-		return ExitCode.of(this.failure);
+		return this.failure.exitCode();
 	}
 
 }

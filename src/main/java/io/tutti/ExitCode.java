@@ -28,7 +28,7 @@ public final class ExitCode {
 	/** The rendezvous or a collective timed out. */
 	public static final int DEADLINE_PASSED = 75;
 
-	/** A rank was lost. */
+	/** A rank was lost, or could not continue. */
 	public static final int PEER_LOST = 76;
 
 	/** The token was wrong. */
@@ -74,20 +74,6 @@ public final class ExitCode {
 			}
 		}
 		return INTERNAL;
-	}
-
-	/**
-	 * The exit code for a failure of a group.
-	 * @param failure what happened
-	 * @return the exit code for a failure of a group
-	 */
-	public static int of(Failure failure) {
-		return switch (failure.kind()) {
-			case TIMEOUT -> DEADLINE_PASSED;
-			case MISMATCH -> MISMATCH;
-			case PEER_LOST -> PEER_LOST;
-			case ABORTED -> ABORTED;
-		};
 	}
 
 	/**

@@ -21,21 +21,28 @@ import org.jspecify.annotations.Nullable;
  * @param detail description of what was detected, shortened to 8192 characters
  * @param elapsed time from the start of the call until the failure was detected
  * @param timeout timeout of the call, zero if none applied
+ * @param exitCode exit code of a process that ends with this failure, in 1..255
  */
 public record Failure(Kind kind, String group, long sequence, @Nullable Collective collective, List<Integer> ranks,
-		String detail, Duration elapsed, Duration timeout) implements Serializable {
+		String detail, Duration elapsed, Duration timeout, int exitCode) implements Serializable {
 
 	/** The kinds of failure of a formed group. */
 	public enum Kind {
 
 		/** The deadline of a collective passed. */
-		TIMEOUT,
+		TIMEOUT(ExitCode.DEADLINE_PASSED),
 		/** Ranks called different collectives at the same sequence number. */
-		MISMATCH,
+		MISMATCH(ExitCode.MISMATCH),
 		/** A rank's process ended, stopped sending heartbeats or was disconnected. */
-		PEER_LOST,
-		/** The group was aborted on request. */
-		ABORTED
+		PEER_LOST(ExitCode.PEER_LOST),
+		/** The group was aborted on request, or by a rank that could not continue. */
+		ABORTED(ExitCode.PEER_LOST);
+
+		private final int exitCode;
+
+		Kind(int exitCode) {
+			this.exitCode = exitCode;
+		}
 
 	}
 
@@ -108,13 +115,36 @@ public record Failure(Kind kind, String group, long sequence, @Nullable Collecti
 	/** The longest text that is sent to another rank. */
 	private static final int MAX_DETAIL_CHARACTERS = 8192;
 
+	private static final int MAX_EXIT_CODE = 255;
+
 	/**
 	 * Copies the ranks and shortens a longer detail, so that it is the same on the rank
 	 * that detected the failure and on those that it is sent to.
+	 * @throws IllegalArgumentException if a process cannot end with the exit code
 	 */
 	public Failure {
+		if (exitCode < 1 || exitCode > MAX_EXIT_CODE) {
+			throw new IllegalArgumentException("exitCode must be in 1.." + MAX_EXIT_CODE + ", got " + exitCode);
+		}
 		ranks = List.copyOf(ranks);
 		detail = shortened(detail);
+	}
+
+	/**
+	 * A failure with the exit code of its kind, which for an abort is that of a rank that
+	 * could not continue.
+	 * @param kind kind of failure
+	 * @param group name of the group
+	 * @param sequence number of the collective in the group, -1 outside of a collective
+	 * @param collective the collective, {@code null} outside of a collective
+	 * @param ranks the world ranks at fault
+	 * @param detail description of what was detected
+	 * @param elapsed time from the start of the call until the failure was detected
+	 * @param timeout timeout of the call, zero if none applied
+	 */
+	public Failure(Kind kind, String group, long sequence, @Nullable Collective collective, List<Integer> ranks,
+			String detail, Duration elapsed, Duration timeout) {
+		this(kind, group, sequence, collective, ranks, detail, elapsed, timeout, kind.exitCode);
 	}
 
 	/** Does not keep half of a surrogate pair, which cannot be encoded. */
@@ -146,7 +176,17 @@ public record Failure(Kind kind, String group, long sequence, @Nullable Collecti
 	 */
 	public Failure withDetail(String other) {
 		return new Failure(this.kind, this.group, this.sequence, this.collective, this.ranks, other, this.elapsed,
-				this.timeout);
+				this.timeout, this.exitCode);
+	}
+
+	/**
+	 * The same failure with another exit code. For implementations of groups.
+	 * @param other the new exit code, in 1..255
+	 * @return the same failure with another exit code
+	 */
+	public Failure withExitCode(int other) {
+		return new Failure(this.kind, this.group, this.sequence, this.collective, this.ranks, this.detail, this.elapsed,
+				this.timeout, other);
 	}
 
 	/**

@@ -16,9 +16,10 @@ public final class GroupAbortedException extends CollectiveException {
 	}
 
 	/**
-	 * {@link ExitCode#ABORTED}, or {@link ExitCode#INTERNAL} on a rank whose backend
-	 * failed with an exception that has no exit code. That this rank saw a consequence of
-	 * the abort first, such as a closed connection, makes no difference.
+	 * {@link ExitCode#ABORTED} after an abort on request, unless the caller chose another
+	 * code; {@link ExitCode#PEER_LOST} if another rank could not continue. If this rank
+	 * could not, the exit code of its backend's exception. That this rank saw a
+	 * consequence of the abort first, such as a closed connection, makes no difference.
 	 */
 	@Override
 	public int exitCode() {
@@ -26,6 +27,7 @@ public final class GroupAbortedException extends CollectiveException {
 			case GroupAbortedException own -> own.exitCode();
 			case CollectiveException _ -> super.exitCode();
 			case RuntimeException cause -> ExitCode.of(cause);
+			case Error cause -> ExitCode.of(cause);
 			case null, default -> super.exitCode();
 		};
 	}

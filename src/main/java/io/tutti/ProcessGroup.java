@@ -1590,10 +1590,22 @@ public interface ProcessGroup extends AutoCloseable {
 	 * Breaks the group on every rank with a reason that every rank reports. May be called
 	 * from any thread, any number of times; the first failure remains the cause. Waits
 	 * for rank 0's verdict for at most the abort timeout. Has no effect on a group that
-	 * this rank has closed.
+	 * this rank has closed. Every rank that ends with this failure has exit code
+	 * {@link ExitCode#ABORTED}, after which launchers restart nothing.
 	 * @param reason reason that every rank reports
 	 */
-	void abort(String reason);
+	default void abort(String reason) {
+		abort(ExitCode.ABORTED, reason);
+	}
+
+	/**
+	 * Breaks the group as {@link #abort(String)} does, with another exit code, for
+	 * example {@link ExitCode#PEER_LOST} from a rank that cannot continue, so that the
+	 * job is restarted.
+	 * @param exitCode exit code of the ranks that end with this failure, in 1..255
+	 * @param reason reason that every rank reports
+	 */
+	void abort(int exitCode, String reason);
 
 	/**
 	 * Binds a resource to the group, such as memory that its calls use. The action runs

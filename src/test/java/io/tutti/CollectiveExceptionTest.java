@@ -31,7 +31,8 @@ class CollectiveExceptionTest {
 
 	@Test
 	void anAbortHasOneExitCodeAlsoOnARankThatSawAConsequenceFirst() {
-		Failure aborted = Failure.outside(Failure.Kind.ABORTED, "world", List.of(1), "no input");
+		Failure aborted = Failure.outside(Failure.Kind.ABORTED, "world", List.of(1), "no input")
+			.withExitCode(ExitCode.ABORTED);
 		Failure lost = Failure.outside(Failure.Kind.PEER_LOST, "world", List.of(1), "its connection closed");
 		CollectiveException consequence = CollectiveException.of(2, 3, lost, new IOException("closed"));
 		assertThat(ExitCode.of(CollectiveException.of(2, 3, aborted, consequence))).isEqualTo(ExitCode.ABORTED);
@@ -39,6 +40,8 @@ class CollectiveExceptionTest {
 		CollectiveException defect = CollectiveException.of(2, 3, aborted, new NullPointerException());
 		assertThat(ExitCode.of(defect)).isEqualTo(ExitCode.INTERNAL);
 		assertThat(ExitCode.of(CollectiveException.of(2, 3, aborted, defect))).isEqualTo(ExitCode.INTERNAL);
+		assertThat(ExitCode.of(CollectiveException.of(2, 3, aborted, new OutOfMemoryError())))
+			.isEqualTo(ExitCode.INTERNAL);
 	}
 
 	@Test

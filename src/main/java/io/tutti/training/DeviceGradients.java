@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 
 import io.tutti.DataType;
+import io.tutti.ExitCode;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.Work;
@@ -137,7 +138,7 @@ final class DeviceGradients implements GradientMemory {
 
 	@Override
 	public void abort(String reason) {
-		this.group.abort("rank " + this.group.rank() + ": " + reason);
+		this.group.abort(ExitCode.PEER_LOST, "rank " + this.group.rank() + ": " + reason);
 	}
 
 	@Override

@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 import io.tutti.DataType;
+import io.tutti.ExitCode;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.Work;
@@ -70,7 +71,7 @@ final class HostGradients implements GradientMemory {
 
 	@Override
 	public void abort(String reason) {
-		this.group.abort("rank " + this.group.rank() + ": " + reason);
+		this.group.abort(ExitCode.PEER_LOST, "rank " + this.group.rank() + ": " + reason);
 	}
 
 	@Override

@@ -7,6 +7,7 @@ import java.util.function.Function;
 import java.util.stream.IntStream;
 
 import io.tutti.BackendUnavailableException;
+import io.tutti.ExitCode;
 import io.tutti.ProcessGroup;
 import io.tutti.training.internal.TensorIdentity;
 import org.bytedeco.pytorch.Optimizer;
@@ -111,7 +112,7 @@ public final class ShardedOptimizer implements AutoCloseable {
 				this.local.step();
 			}
 			catch (RuntimeException ex) {
-				this.group.abort("rank " + this.group.rank() + ": the optimizer failed: " + ex);
+				this.group.abort(ExitCode.PEER_LOST, "rank " + this.group.rank() + ": the optimizer failed: " + ex);
 				throw ex;
 			}
 		}

@@ -2,6 +2,7 @@ package io.tutti.training;
 
 import java.util.Arrays;
 
+import io.tutti.ExitCode;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import org.bytedeco.javacpp.PointerScope;
@@ -107,7 +108,7 @@ public final class SynchronizedBatchNorm extends Module {
 		if (input.dim() < 2 || input.size(1) != this.features) {
 			String problem = "rank " + this.group.rank() + ": the input of the batch normalization must be [samples, "
 					+ this.features + ", ...]";
-			this.group.abort(problem);
+			this.group.abort(ExitCode.PEER_LOST, problem);
 			throw new IllegalArgumentException(problem);
 		}
 		Tensor wide = (input.scalar_type().intern() == torch.ScalarType.Double) ? input
@@ -194,7 +195,8 @@ public final class SynchronizedBatchNorm extends Module {
 			}
 			catch (RuntimeException ex) {
 				ProcessGroup ranks = SynchronizedBatchNorm.this.group;
-				ranks.abort("rank " + ranks.rank() + ": the backward pass of a batch normalization failed: " + ex);
+				ranks.abort(ExitCode.PEER_LOST,
+						"rank " + ranks.rank() + ": the backward pass of a batch normalization failed: " + ex);
 				throw ex;
 			}
 		}

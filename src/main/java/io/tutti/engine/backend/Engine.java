@@ -311,11 +311,11 @@ public final class Engine implements AutoCloseable {
 	/**
 	 * Ends the job. On an MPI library, calls {@code MPI_Abort}, which does not return;
 	 * otherwise every rank's calls fail with the reason.
-	 * @param code the exit code requested for the job
+	 * @param code exit code of the ranks, in 1..255
 	 */
 	public void abort(int code, String reason) {
 		if (!this.runtime.abort(code)) {
-			this.world.abort(reason);
+			this.world.abort(code, reason);
 		}
 	}
 

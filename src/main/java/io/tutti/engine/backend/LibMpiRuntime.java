@@ -1,7 +1,6 @@
 package io.tutti.engine.backend;
 
 import io.tutti.CollectiveListener;
-import io.tutti.ExitCode;
 import io.tutti.Failure;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.libmpi.MpiWorld;
@@ -18,7 +17,7 @@ record LibMpiRuntime(MpiWorld world, Timeouts timeouts, CollectiveListener event
 	public void leaving(@Nullable Failure failure) {
 		Failure cause = (failure != null) ? failure : this.world.fatalFailure();
 		if (cause != null) {
-			int code = ExitCode.of(cause);
+			int code = cause.exitCode();
 			this.events.warn("the group is broken, so the MPI job ends by MPI_Abort with exit code " + code + ": "
 					+ cause.describe());
 			this.world.abort(code);

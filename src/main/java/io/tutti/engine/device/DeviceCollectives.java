@@ -3,6 +3,7 @@ package io.tutti.engine.device;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 
+import io.tutti.ExitCode;
 import io.tutti.RankOutOfRangeException;
 import io.tutti.Collective;
 import io.tutti.CollectiveException;
@@ -342,7 +343,7 @@ public final class DeviceCollectives {
 	 * returns the exception that a call on the broken group throws, with its cause.
 	 */
 	static RuntimeException broken(ProcessGroup group, String reason, @Nullable Exception cause) {
-		group.abort(reason);
+		group.abort(ExitCode.PEER_LOST, reason);
 		try {
 			group.barrier();
 			return new IllegalStateException("group " + group.name() + " is not broken after " + reason, cause);
@@ -364,8 +365,8 @@ public final class DeviceCollectives {
 	private void awaitInput(Collective collective, int device, Deadline deadline) {
 		try (SelectedDevice _ = SelectedDevice.select(this.runtime, device)) {
 			if (!IdleStrategy.await(() -> this.runtime.isIdle(DeviceRuntime.DEFAULT_STREAM), deadline)) {
-				this.group.abort(collective + ": the default stream of device " + device + " was not idle within "
-						+ this.timeout.toMillis() + " ms");
+				this.group.abort(ExitCode.PEER_LOST, collective + ": the default stream of device " + device
+						+ " was not idle within " + this.timeout.toMillis() + " ms");
 			}
 		}
 	}

@@ -600,10 +600,15 @@ public final class DefaultProcessGroup implements ProcessGroup {
 	}
 
 	@Override
-	public void abort(String reason) {
+	public void abort(int exitCode, String reason) {
 		requireNonNull("abort", "reason", reason);
 		if (!this.lifetime.hasEnded()) {
-			this.latch.abort(reason);
+			try {
+				this.latch.abort(exitCode, reason);
+			}
+			catch (IllegalArgumentException ex) {
+				throw RefusedCall.at(this.identity, "abort", ex);
+			}
 		}
 	}
 

@@ -14,6 +14,7 @@ import io.tutti.ElasticEvent;
 import io.tutti.ElasticGroup;
 import io.tutti.ElasticLoop;
 import io.tutti.ElasticState;
+import io.tutti.ExitCode;
 import io.tutti.Failure;
 import io.tutti.MembershipChangedException;
 import io.tutti.ProcessGroup;
@@ -154,7 +155,7 @@ public final class DefaultElasticGroup implements ElasticGroup {
 	}
 
 	private static void abort(ProcessGroup group, Throwable failure) {
-		group.abort("the loop of rank " + group.rank() + " failed: " + failure);
+		group.abort(ExitCode.of(failure), "the loop of rank " + group.rank() + " failed: " + failure);
 	}
 
 	/** Whether the group forms again after a failure. Other failures end the job. */

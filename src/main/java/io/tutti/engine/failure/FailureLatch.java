@@ -158,13 +158,25 @@ public final class FailureLatch {
 	}
 
 	/**
-	 * Breaks the group with a reason of this rank, outside of any call.
+	 * Breaks the group on request, outside of any call.
+	 * @param exitCode exit code of the ranks that end with this failure
+	 * @return the exception for the group's failure
+	 */
+	public CollectiveException abort(int exitCode, String reason) {
+		return agree(reports().identity().exception(aborted(reason).withExitCode(exitCode), null));
+	}
+
+	/**
+	 * Breaks the group because this rank cannot continue, outside of any call.
 	 * @return the exception for the group's failure
 	 */
 	public CollectiveException abort(String reason) {
+		return agree(reports().identity().exception(aborted(reason), null));
+	}
+
+	private Failure aborted(String reason) {
 		GroupIdentity identity = reports().identity();
-		return agree(identity.exception(
-				Failure.outside(Failure.Kind.ABORTED, identity.name(), List.of(identity.worldRank()), reason), null));
+		return Failure.outside(Failure.Kind.ABORTED, identity.name(), List.of(identity.worldRank()), reason);
 	}
 
 	/**

@@ -9,7 +9,6 @@ import java.util.function.Function;
 import io.tutti.BackendUnavailableException;
 import io.tutti.CollectiveListener;
 import io.tutti.ExitCode;
-import io.tutti.GroupAbortedException;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
@@ -33,9 +32,6 @@ import org.springframework.context.ApplicationContext;
  * to every rank.
  */
 final class TrainingRun {
-
-	/** How the reason of an abort begins that a slow stop has caused. */
-	private static final String STOP_REQUESTED = "stop requested (";
 
 	/** How long a rank may write its last checkpoint after an abort, and a reserve. */
 	private static final Duration LAST_WRITE = Duration.ofSeconds(65);
@@ -142,20 +138,7 @@ final class TrainingRun {
 		});
 		int rank = this.group.assignment().rank();
 		stop.reason().thenAccept((reason) -> joined.control().requestDrain("rank " + rank + " got " + reason));
-		try {
-			return job.run();
-		}
-		catch (GroupAbortedException ex) {
-			throw isOverdueStop(ex) ? new UnfinishedStop(ex) : ex;
-		}
-	}
-
-	/**
-	 * Whether any rank has aborted because of a slow stop, also where this rank has not
-	 * been told to stop.
-	 */
-	private static boolean isOverdueStop(GroupAbortedException failure) {
-		return failure.exitCode() == ExitCode.ABORTED && failure.failure().detail().startsWith(STOP_REQUESTED);
+		return job.run();
 	}
 
 	private static int exitCode(TrainingSummary summary) {
@@ -165,34 +148,16 @@ final class TrainingRun {
 	/**
 	 * Aborts after the drain timeout, in case a rank cannot finish its step. A rank that
 	 * does not notice it, since its task waits for something else, is halted once its
-	 * last checkpoint has had time to be written.
+	 * last checkpoint has had time to be written. The job can continue from its last
+	 * checkpoint, as after a stop in time.
 	 */
 	private void abortAfterDrain(JoinedGroup joined, String reason) {
-		String abort = String.format(Locale.ROOT, STOP_REQUESTED + "%s), but after %.1f s the ranks had not", reason,
+		String abort = String.format(Locale.ROOT, "stop requested (%s), but after %.1f s the ranks had not", reason,
 				this.drain.toMillis() / 1e3);
 		CompletableFuture.delayedExecutor(this.drain.toNanos(), TimeUnit.NANOSECONDS).execute(() -> {
 			UncaughtFailure.haltAfter(LAST_WRITE, ExitCode.STOPPED_ON_REQUEST);
-			joined.world().abort(abort);
+			joined.world().abort(ExitCode.STOPPED_ON_REQUEST, abort);
 		});
-	}
-
-	/**
-	 * The group was aborted while it stopped on request. The job can continue from its
-	 * last checkpoint, as after a stop in time.
-	 */
-	private static final class UnfinishedStop extends RuntimeException implements ExitCode.Source {
-
-		private static final long serialVersionUID = 1L;
-
-		UnfinishedStop(GroupAbortedException cause) {
-			super(cause.getMessage(), cause);
-		}
-
-		@Override
-		public int exitCode() {
-			return ExitCode.STOPPED_ON_REQUEST;
-		}
-
 	}
 
 }

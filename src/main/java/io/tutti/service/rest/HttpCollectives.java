@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletionException;
 
 import io.tutti.CollectiveException;
+import io.tutti.ExitCode;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.control.BarrierOutcome;
@@ -256,7 +257,8 @@ final class HttpCollectives {
 			return memory.allocate(call.answerBytes(count));
 		}
 		catch (BodyTooLargeException | OutOfMemoryError ex) {
-			ready.abort("rank " + call.rank() + " cannot take part in " + call.collective() + ": " + ex.getMessage());
+			ready.abort(ExitCode.PEER_LOST,
+					"rank " + call.rank() + " cannot take part in " + call.collective() + ": " + ex.getMessage());
 			throw ex;
 		}
 	}

@@ -7,6 +7,7 @@ import java.util.function.Supplier;
 
 import io.tutti.CollectiveException;
 import io.tutti.ElasticGroup;
+import io.tutti.ExitCode;
 import io.tutti.MembershipChangedException;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.javacpp.NativeLibraryPreparation;
@@ -134,7 +135,8 @@ public final class TrainingJob {
 		}
 		catch (RuntimeException | Error ex) {
 			if (this.group != null && !isKnownToAll(ex)) {
-				this.group.abort("rank " + this.group.rank() + " cannot continue training: " + ex.getMessage());
+				this.group.abort(ExitCode.PEER_LOST,
+						"rank " + this.group.rank() + " cannot continue training: " + ex.getMessage());
 			}
 			throw ex;
 		}

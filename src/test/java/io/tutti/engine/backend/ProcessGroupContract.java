@@ -14,6 +14,7 @@ import io.tutti.CollectiveException;
 import io.tutti.CollectiveMismatchException;
 import io.tutti.CollectiveTimeoutException;
 import io.tutti.DataType;
+import io.tutti.ExitCode;
 import io.tutti.GroupAbortedException;
 import io.tutti.GroupState;
 import io.tutti.ProcessGroup;
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
@@ -153,7 +155,30 @@ abstract class ProcessGroupContract extends DifferingCallsContract {
 			});
 			for (Outcome<Void> outcome : outcomes) {
 				assertThat(outcome.failure()).isInstanceOf(GroupAbortedException.class)
-					.hasMessageContaining("the coffee is ready");
+					.hasMessageContaining("the coffee is ready")
+					.extracting(ExitCode::of)
+					.isEqualTo(ExitCode.ABORTED);
+			}
+		}
+	}
+
+	@Test
+	void anAbortWithAnExitCodeGivesItToEveryRank() throws Exception {
+		try (World world = world(2)) {
+			List<Outcome<Void>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
+				if (rank == 1) {
+					assertThatIllegalArgumentException().isThrownBy(() -> world.group(rank).abort(256, "too large"))
+						.withMessage("rank 1 of group world: abort: exitCode must be in 1..255, got 256");
+					world.group(rank).abort(ExitCode.STOPPED_ON_REQUEST, "the node is drained");
+				}
+				world.group(rank).barrier();
+				return null;
+			});
+			for (Outcome<Void> outcome : outcomes) {
+				assertThat(outcome.failure()).isInstanceOf(GroupAbortedException.class)
+					.hasMessageContaining("the node is drained")
+					.extracting(ExitCode::of)
+					.isEqualTo(ExitCode.STOPPED_ON_REQUEST);
 			}
 		}
 	}

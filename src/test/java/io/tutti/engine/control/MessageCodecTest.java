@@ -68,7 +68,7 @@ class MessageCodecTest {
 
 	private static final Random RANDOM = new Random(7);
 
-	private static final int LAYOUT_HASH = -1_095_429_393;
+	private static final int LAYOUT_HASH = -712_200_324;
 
 	static Stream<ControlMessage> messages() {
 		Failure inside = new Failure(Failure.Kind.TIMEOUT, "world", 17, Collective.BARRIER, List.of(2, 3), "späť",
@@ -246,7 +246,7 @@ class MessageCodecTest {
 		});
 		assertThat(Map.of(MessageCodec.VERSION, layout.hashCode()))
 			.as("a change of messages takes a new version: change MessageCodec.VERSION, then both numbers")
-			.isEqualTo(Map.of(8, LAYOUT_HASH));
+			.isEqualTo(Map.of(9, LAYOUT_HASH));
 	}
 
 	private static void layout(Type type, List<String> layout) {

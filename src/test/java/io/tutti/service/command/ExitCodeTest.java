@@ -34,7 +34,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 class ExitCodeTest {
 
 	@ParameterizedTest
-	@CsvSource({ "TIMEOUT,75", "PEER_LOST,76", "MISMATCH,78", "ABORTED,80" })
+	@CsvSource({ "TIMEOUT,75", "PEER_LOST,76", "MISMATCH,78", "ABORTED,76" })
 	void eachFailureOfAGroupHasItsCode(Failure.Kind kind, int code) {
 		Failure failure = Failure.outside(kind, Failure.WORLD, List.of(2), "seen");
 		assertThat(ExitCode.of(CollectiveException.of(1, 4, failure, null))).isEqualTo(code);

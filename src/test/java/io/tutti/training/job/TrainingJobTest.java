@@ -17,6 +17,7 @@ import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.stream.Stream;
 
+import io.tutti.ExitCode;
 import io.tutti.GroupAbortedException;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
@@ -234,7 +235,9 @@ class TrainingJobTest {
 		List<Outcome<TrainingSummary>> outcomes = outcomes(2,
 				(_) -> new ClassifierJob(1, 32, 0.05, 42, 1, null, null, 0, report), (_) -> TrainingListener.NONE);
 		assertThat(outcomes.get(0).failure()).isInstanceOf(ReportException.class).hasMessageContaining("missing");
-		assertThat(outcomes.get(1).failure()).isInstanceOf(GroupAbortedException.class);
+		assertThat(outcomes.get(1).failure()).isInstanceOf(GroupAbortedException.class)
+			.extracting(ExitCode::of)
+			.isEqualTo(ExitCode.PEER_LOST);
 	}
 
 	@Test

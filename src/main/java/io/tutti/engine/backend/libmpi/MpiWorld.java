@@ -14,7 +14,6 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 import io.tutti.BackendUnavailableException;
-import io.tutti.ExitCode;
 import io.tutti.Failure;
 import io.tutti.engine.spi.Deadline;
 import org.jspecify.annotations.Nullable;
@@ -192,7 +191,7 @@ public final class MpiWorld {
 			Thread.ofPlatform().name("tutti-r" + rank() + "-mpi-abort").daemon().start(() -> {
 				pause(gracePeriod);
 				if (!this.closed.get()) {
-					abort(ExitCode.of(failure));
+					abort(failure.exitCode());
 				}
 			});
 		}

@@ -46,7 +46,7 @@ public final class Communicator implements AutoCloseable {
 	 * @return the communicator
 	 */
 	public static Communicator over(ProcessGroup group) {
-		return new Communicator(group, (code) -> group.abort("MPI_Abort was called with code " + code));
+		return new Communicator(group, (code) -> group.abort(Mpi.exitCode(code), Mpi.abortReason(code)));
 	}
 
 	/**

@@ -7,6 +7,7 @@ import java.util.Arrays;
 
 import io.tutti.BackendUnavailableException;
 import io.tutti.CollectiveListener;
+import io.tutti.ExitCode;
 import io.tutti.Message;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.Availability;
@@ -35,6 +36,8 @@ public final class Mpi implements AutoCloseable {
 	 * unlikely to result from an error in rank arithmetic.
 	 */
 	public static final int PROC_NULL = Integer.MIN_VALUE + 1;
+
+	private static final int EXIT_CODE_BITS = 0xff;
 
 	/** Color of a rank that joins no group. */
 	public static final int UNDEFINED = -32766;
@@ -174,11 +177,22 @@ public final class Mpi implements AutoCloseable {
 	/**
 	 * {@code MPI_Abort}: ends the job. On an MPI library every process ends with the
 	 * code, and this method does not return. On Tutti's own engine the calls of every
-	 * rank fail with an error that names this rank and the code.
+	 * rank fail with an error that names this rank and the code, and whose exit code it
+	 * is.
 	 * @param code exit code
 	 */
 	public void abort(int code) {
-		this.engine.abort(code, "MPI_Abort was called with code " + code);
+		this.engine.abort(exitCode(code), abortReason(code));
+	}
+
+	static String abortReason(int code) {
+		return "MPI_Abort was called with code " + code;
+	}
+
+	/** Exit codes have 8 bits, and an aborted job has not succeeded. */
+	static int exitCode(int code) {
+		int kept = code & EXIT_CODE_BITS;
+		return (kept != 0) ? kept : ExitCode.ABORTED;
 	}
 
 	/**

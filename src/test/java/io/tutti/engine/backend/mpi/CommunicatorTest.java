@@ -101,7 +101,8 @@ class CommunicatorTest {
 			}
 			assertThatExceptionOfType(GroupAbortedException.class).isThrownBy(world::barrier)
 				.withMessageContaining("MPI_Abort was called with code 3")
-				.withMessageContaining("rank 1");
+				.withMessageContaining("rank 1")
+				.satisfies((failure) -> assertThat(failure.exitCode()).isEqualTo(3));
 			return 0;
 		});
 	}
