@@ -163,7 +163,10 @@ class PartitionedElasticIT {
 			network.network().divide(List.of(0, 1, 2));
 			for (int slot : List.of(0, 1, 2)) {
 				job.await("slot " + slot + " awaits the others", LIMIT,
-						() -> job.lines(slot).stream().filter((line) -> line.startsWith("event Awaiting")).count() > 1);
+						() -> job.lines(slot)
+							.stream()
+							.dropWhile((line) -> !line.startsWith("event Lost"))
+							.anyMatch((line) -> line.startsWith("event Awaiting")));
 			}
 			network.network().divide(List.of(0, 0, 0));
 			for (int slot : List.of(0, 1, 2)) {
