@@ -327,8 +327,8 @@ public final class DeviceCollectives {
 			throw broken(this.group, collective + ": " + ex.getMessage(), ex);
 		}
 		if (this.group.takesDeviceMemory()) {
-			run(this.group.withTimeout(deadline.remaining().plusNanos(1)), collective, send.segment(),
-					receive.segment(), hostType(receive), op, root);
+			run(this.group.withTimeout(deadline.remaining()), collective, send.segment(), receive.segment(),
+					hostType(receive), op, root);
 			return;
 		}
 		this.listener.warn(collective + " of " + receive + " goes through host memory, since group " + this.group.name()

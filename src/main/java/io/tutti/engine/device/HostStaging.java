@@ -296,7 +296,7 @@ final class HostStaging implements AutoCloseable {
 
 	/** Works in place in the send staging buffer where the collective can. */
 	private void start(Staged call, Layout layout, Slot slot, Deadline deadline) {
-		ProcessGroup limited = call.group().withTimeout(deadline.remaining().plusNanos(1));
+		ProcessGroup limited = call.group().withTimeout(deadline.remaining());
 		MemorySegment whole = segment(slot.send(), slot.bytes);
 		MemorySegment sent = call.inPlace() ? whole : slot.sent(layout);
 		MemorySegment received = call.inPlace() ? whole : slot.received(layout);

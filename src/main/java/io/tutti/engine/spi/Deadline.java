@@ -60,9 +60,12 @@ public final class Deadline {
 		return Math.max(0, this.timeoutNanos - elapsedNanos());
 	}
 
-	/** Time left, zero if the deadline has passed. */
+	/**
+	 * Time left as the timeout of a step, which is more than zero also if the deadline
+	 * has passed.
+	 */
 	public Duration remaining() {
-		return Duration.ofNanos(remainingNanos());
+		return Duration.ofNanos(Math.max(1, remainingNanos()));
 	}
 
 	/** Nanoseconds since the start. */

@@ -78,8 +78,7 @@ public final class NcclBootstrap {
 			throw new IllegalStateException("a rank without NCCL was taken for ready");
 		}
 		RankPlacement place = RankPlacement.ofLocalRank(identity.rank(), identity.worldSize(), this.localRank, devices);
-		RankCommunicator communicator = RankCommunicator.create(library, id, place, null,
-				deadline.remaining().plusNanos(1));
+		RankCommunicator communicator = RankCommunicator.create(library, id, place, null, deadline.remaining());
 		return new NcclGroupBackend(identity, host, latch, reporter, library.runtime(), communicator);
 	}
 

@@ -161,9 +161,9 @@ public final class NcclGroupBackend implements GroupBackend {
 		this.sequence = call.sequence();
 		this.posts.begun(call);
 		try {
-			StreamOperations operations = this.communicator.operations().within(left(call));
+			StreamOperations operations = this.communicator.operations().within(call.deadline().remaining());
 			operations.run(call.collective(), operands(call), DeviceReduction.of(call.op()), call.root());
-			operations.await(call.collective().label(), Deadline.after(left(call)));
+			operations.await(call.collective().label(), Deadline.after(call.deadline().remaining()));
 		}
 		catch (NcclException ex) {
 			throw failure(call, ex);
@@ -173,10 +173,6 @@ public final class NcclGroupBackend implements GroupBackend {
 			throw this.identity.exception(call.failure(Failure.Kind.ABORTED, this.identity.name(),
 					List.of(this.identity.worldRank()), String.valueOf(ex.getMessage())), ex);
 		}
-	}
-
-	private static Duration left(Call call) {
-		return call.deadline().remaining().plusNanos(1);
 	}
 
 	private DeviceOperands operands(Call call) {
