@@ -1,7 +1,6 @@
 package io.tutti.engine.transport.shm;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -13,7 +12,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
-import java.util.stream.Stream;
 
 /**
  * A memory-backed file that several processes map. Its space is reserved before it is
@@ -21,8 +19,6 @@ import java.util.stream.Stream;
  * provide would terminate the process.
  */
 final class SharedSegment implements AutoCloseable {
-
-	private static final long KIB = 1 << 10;
 
 	private static final long MIB = 1 << 20;
 
@@ -82,28 +78,6 @@ final class SharedSegment implements AutoCloseable {
 
 	private static long mebibytes(long bytes) {
 		return (bytes + MIB - 1) / MIB;
-	}
-
-	/** Bytes that the host can still provide, at most the limit of this container. */
-	static long availableMemory() {
-		try (Stream<String> lines = Files.lines(Path.of("/proc/meminfo"))) {
-			return lines.filter((line) -> line.startsWith("MemAvailable:"))
-				.mapToLong((line) -> Long.parseLong(line.replaceAll("\\D", "")) * KIB)
-				.reduce(memoryLimit(), Math::min);
-		}
-		catch (IOException | UncheckedIOException ex) {
-			return Long.MAX_VALUE;
-		}
-	}
-
-	/** The limit of this container, if it is in a control group of version 2. */
-	private static long memoryLimit() {
-		try {
-			return Long.parseLong(Files.readString(Path.of("/sys/fs/cgroup/memory.max")).strip());
-		}
-		catch (IOException | NumberFormatException ex) {
-			return Long.MAX_VALUE;
-		}
 	}
 
 	/**

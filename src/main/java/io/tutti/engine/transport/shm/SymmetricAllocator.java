@@ -72,7 +72,7 @@ final class SymmetricAllocator {
 
 	/** Sends how many bytes of memory are available; makes nothing larger. */
 	private HandshakeMessage make(long bytes) {
-		long available = SharedSegment.availableMemory();
+		long available = AvailableMemory.ofHost();
 		try {
 			String name = "";
 			if (segmentBytes(bytes) <= available) {
