@@ -110,6 +110,7 @@ final class RingLink implements Link {
 		NativeMemory.copy(this.context.fingerprint(), this.out.writeAddress(), Fingerprint.BYTES);
 		this.out.publish(OPENING_BYTES);
 		this.doorbell.ring(this.peer);
+		this.blockedWriting = false;
 		this.fingerprintSentFor = this.context.turn();
 		return true;
 	}
@@ -128,6 +129,7 @@ final class RingLink implements Link {
 			throw this.context.mismatch(this.peer, this.in.readAddress());
 		}
 		this.in.release(OPENING_BYTES);
+		this.blockedReading = false;
 		this.fingerprintReadFor = this.context.turn();
 		return true;
 	}
