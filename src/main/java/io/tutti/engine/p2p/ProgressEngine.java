@@ -435,7 +435,7 @@ final class ProgressEngine {
 			return;
 		}
 		try {
-			if (prepareSleep(operation) && (operation == null || !operation.done)) {
+			if (prepareSleep(operation)) {
 				this.connections.sleep(maxNanos);
 			}
 		}
@@ -447,9 +447,10 @@ final class ProgressEngine {
 		}
 	}
 
+	/** After it, whatever ends the sleep also wakes the connections. */
 	private boolean prepareSleep(@Nullable MessageOperation operation) {
 		try (Locked _ = enter()) {
-			if (ended()) {
+			if (ended() || operation != null && operation.done) {
 				return false;
 			}
 			this.connections.prepareSleep((operation != null) ? operation.peer : ALL);

@@ -37,6 +37,13 @@ class ProgressThreadTest {
 
 		private boolean open = true;
 
+		private boolean prepared;
+
+		@Override
+		public void prepareSleep(int awaited) {
+			this.prepared = true;
+		}
+
 		@Override
 		public void dial(int peer) {
 			this.dialed = true;
@@ -102,6 +109,24 @@ class ProgressThreadTest {
 			.withThrowableThat()
 			.withCauseInstanceOf(CollectiveTimeoutException.class);
 		assertThat(this.engine.ended()).isFalse();
+	}
+
+	/** Its peers would ring the bell of a rank that does not sleep. */
+	@Test
+	void aThreadWhoseOperationIsDoneDoesNotPrepareToSleep() {
+		MessageOperation operation;
+		try (ProgressEngine.Locked _ = this.engine.enter()) {
+			operation = this.engine.begin(MessageOperation.Kind.SEND, Arena.ofAuto().allocate(LARGE_BYTES),
+					DataType.INT8, 1, 0, LIMIT.toNanos(), null);
+		}
+		this.engine.sleep(1, operation);
+		assertThat(this.gate.prepared).isTrue();
+		this.gate.answer(Frame.CTS, 0);
+		advance();
+		assertThat(operation.done).isTrue();
+		this.gate.prepared = false;
+		this.engine.sleep(1, operation);
+		assertThat(this.gate.prepared).isFalse();
 	}
 
 	private CompletableFuture<Message> send(int tag, Duration timeout) {

@@ -133,17 +133,22 @@ public final class CallSlots {
 
 	/** Waits until a rank has entered this call. */
 	public void await(int rank) {
-		while (!arrived(rank)) {
-			this.waiting.stalled();
-		}
+		awaitArrival(rank);
+		this.waiting.moved();
 	}
 
 	/** Waits until every rank has entered this call. */
 	public void awaitAll() {
 		for (int rank = 0; rank < this.ranks; rank++) {
-			await(rank);
+			awaitArrival(rank);
 		}
 		this.waiting.moved();
+	}
+
+	private void awaitArrival(int rank) {
+		while (!arrived(rank)) {
+			this.waiting.stalled();
+		}
 	}
 
 	/** Address of the operand of that size that an arrived rank has posted. */

@@ -60,6 +60,8 @@ class CallSlotsTest {
 		/** Actions to run each time this rank has to wait. */
 		private final Deque<Runnable> meanwhile = new ArrayDeque<>();
 
+		private int moves;
+
 		Member(HostMemory memory) {
 			GroupIdentity identity = GroupIdentity.world(memory.self(), 2, 0);
 			FailureLatch latch = new FailureLatch();
@@ -93,6 +95,7 @@ class CallSlotsTest {
 
 		@Override
 		public void moved() {
+			this.moves++;
 		}
 
 		@Override
@@ -130,6 +133,18 @@ class CallSlotsTest {
 		one.group.barrier();
 		assertThat(zero.board.arrived(1)).isTrue();
 		assertThat(one.board.arrived(0)).isTrue();
+	}
+
+	/** A rank that has slept takes its sleep flag back. */
+	@Test
+	void aWaitForOneRankEndsWithAMove() {
+		Member zero = this.members.get(0);
+		zero.group.barrier();
+		int before = zero.moves;
+		zero.meanwhile.add(this.members.get(1).group::barrier);
+		zero.board.await(1);
+		assertThat(zero.meanwhile).isEmpty();
+		assertThat(zero.moves).isEqualTo(before + 1);
 	}
 
 	@Test
