@@ -365,10 +365,17 @@ public final class DeviceCollectives {
 	private void awaitInput(Collective collective, int device, Deadline deadline) {
 		try (SelectedDevice _ = SelectedDevice.select(this.runtime, device)) {
 			if (!IdleStrategy.await(() -> this.runtime.isIdle(DeviceRuntime.DEFAULT_STREAM), deadline)) {
-				this.group.abort(ExitCode.PEER_LOST, collective + ": the default stream of device " + device
-						+ " was not idle within " + this.timeout.toMillis() + " ms");
+				throw unfinished(this.group, collective + ": the default stream of device " + device + " was not idle",
+						deadline);
 			}
 		}
+	}
+
+	/** Breaks the group after a wait for the device that has ended early. */
+	static RuntimeException unfinished(ProcessGroup group, String problem, Deadline deadline) {
+		return Thread.currentThread().isInterrupted()
+				? broken(group, problem + " before the calling thread was interrupted", new InterruptedException())
+				: broken(group, problem + " within " + deadline.timeout().toMillis() + " ms", null);
 	}
 
 	/**

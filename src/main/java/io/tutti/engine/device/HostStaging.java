@@ -326,9 +326,7 @@ final class HostStaging implements AutoCloseable {
 
 	private void awaitCopies(Slot slot, Deadline deadline) {
 		if (!IdleStrategy.await(() -> this.runtime.isIdle(slot.stream), deadline)) {
-			throw DeviceCollectives.broken(this.group,
-					"copies between device and host were not done within " + deadline.timeout().toMillis() + " ms",
-					null);
+			throw DeviceCollectives.unfinished(this.group, "copies between device and host were not done", deadline);
 		}
 	}
 

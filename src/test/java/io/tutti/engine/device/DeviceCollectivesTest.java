@@ -26,6 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
  * Dispatch of calls on device memory, and staging through host memory.
@@ -405,6 +406,30 @@ class DeviceCollectivesTest {
 				}));
 		assertThat(outcomes.getFirst().failure()).hasCauseInstanceOf(DeviceException.class);
 		assertThat(failing.allocations()).isZero();
+	}
+
+	@Test
+	void anInterruptWhileTheInputIsNotReadyIsTheCause() {
+		try (DeviceBuffer own = buffer(0, 4)) {
+			this.devices.interruptWaits();
+			assertThatAnInterruptIsTheCause(own, "all-reduce: the default stream of device 0 was not idle");
+		}
+	}
+
+	@Test
+	void anInterruptDuringTheCopiesIsTheCause() {
+		try (DeviceBuffer own = buffer(0, 4)) {
+			this.devices.interruptWaitsOnStreams();
+			assertThatAnInterruptIsTheCause(own, "copies between device and host were not done");
+		}
+	}
+
+	private void assertThatAnInterruptIsTheCause(DeviceBuffer own, String problem) {
+		Throwable failure = catchThrowable(() -> collectives(0, ALLOWED).allReduceInPlace(own, ReduceOp.SUM));
+		assertThat(Thread.interrupted()).isTrue();
+		assertThat(failure).isInstanceOf(CollectiveException.class)
+			.hasMessageContaining(problem + " before the calling thread was interrupted")
+			.hasCauseInstanceOf(InterruptedException.class);
 	}
 
 	@Test

@@ -57,6 +57,8 @@ public final class HostDevices implements DeviceRuntime {
 
 	private volatile boolean refusesStreams;
 
+	private volatile boolean interruptsWaits;
+
 	private volatile boolean outOfMemory;
 
 	private volatile boolean driverRefused;
@@ -70,6 +72,24 @@ public final class HostDevices implements DeviceRuntime {
 
 	void queue(long stream, Work work) {
 		queueOf(stream).add(work);
+	}
+
+	/**
+	 * Queues work on the default stream of the current device that is never done and
+	 * interrupts a thread that looks at it.
+	 */
+	public void interruptWaits() {
+		queue(DEFAULT_STREAM, HostDevices::interrupt);
+	}
+
+	/** Queues such work on each new stream. */
+	public void interruptWaitsOnStreams() {
+		this.interruptsWaits = true;
+	}
+
+	private static boolean interrupt() {
+		Thread.currentThread().interrupt();
+		return false;
 	}
 
 	/** Each device has its own default stream. */
@@ -194,7 +214,11 @@ public final class HostDevices implements DeviceRuntime {
 			throw new DeviceException("cudaStreamCreateWithFlags", 2, "out of memory");
 		}
 		this.streamsMade.incrementAndGet();
-		return this.nextStream.incrementAndGet();
+		long stream = this.nextStream.incrementAndGet();
+		if (this.interruptsWaits) {
+			queue(stream, HostDevices::interrupt);
+		}
+		return stream;
 	}
 
 	@Override
