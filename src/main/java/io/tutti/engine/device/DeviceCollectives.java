@@ -239,11 +239,12 @@ public final class DeviceCollectives {
 	 */
 	public void scatter(DeviceBuffer send, DeviceBuffer receive, int root) {
 		requireRoot(root);
-		if (this.group.rank() == root && send.count() != ofAllRanks(receive)) {
+		boolean isRoot = this.group.rank() == root;
+		if (isRoot && send.count() != ofAllRanks(receive)) {
 			throw new IllegalArgumentException("send count must be " + ofAllRanks(receive) + " (" + worldSize()
 					+ " × the receive count), got " + send.count());
 		}
-		run(Collective.SCATTER, send, receive, ReduceOp.SUM, root);
+		run(Collective.SCATTER, isRoot ? send : receive.part(0, 0), receive, ReduceOp.SUM, root);
 	}
 
 	/**

@@ -115,6 +115,24 @@ class NcclEngineTest {
 	}
 
 	@Test
+	void scatterIgnoresTheSendBufferOfOtherRanksThanTheRoot() throws Exception {
+		List<float[]> results = onRanks(2, (group) -> {
+			DeviceBuffer send = buffer(group, 1, 2);
+			if (group.rank() == 1) {
+				send.close();
+			}
+			try (DeviceBuffer receive = buffer(group, 0)) {
+				collectives(group, LONG).scatter(send, receive, 0);
+				return new float[] { read(receive) };
+			}
+			finally {
+				send.close();
+			}
+		});
+		assertThat(results).containsExactly(new float[] { 1 }, new float[] { 2 });
+	}
+
+	@Test
 	void partsMayLieInPlaceAndOtherOverlapsAreRejected() throws Exception {
 		onRanks(2, (group) -> {
 			MemorySegment host = Arena.ofAuto().allocate(16);
