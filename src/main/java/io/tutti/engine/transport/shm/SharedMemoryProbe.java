@@ -37,8 +37,6 @@ final class SharedMemoryProbe implements AutoCloseable {
 
 	private @Nullable SharedSegment segment;
 
-	private boolean named;
-
 	/**
 	 * @param attach whether this rank may read the memory of the others, and they its own
 	 */
@@ -68,7 +66,6 @@ final class SharedMemoryProbe implements AutoCloseable {
 			String name = this.directory.newName();
 			SharedSegment made = SharedSegment.create(this.directory.file(name), this.layout.bytes());
 			this.segment = made;
-			this.named = true;
 			for (int rank = 1; rank < this.numbers.length; rank++) {
 				this.numbers[rank] = RANDOM.nextLong();
 				NativeMemory.putLong(probe(made, rank), this.numbers[rank]);
@@ -167,7 +164,7 @@ final class SharedMemoryProbe implements AutoCloseable {
 			return HandshakeMessage.NOTHING;
 		}
 		try {
-			unlink(made);
+			made.unlink();
 		}
 		catch (IOException ex) {
 			return HandshakeMessage.refusal("the memory's name cannot be removed (" + ex.getMessage() + ")");
@@ -185,13 +182,6 @@ final class SharedMemoryProbe implements AutoCloseable {
 
 	private long probe(SharedSegment memory, int rank) {
 		return memory.address() + this.layout.line(rank, Line.PROBE);
-	}
-
-	private void unlink(SharedSegment made) throws IOException {
-		if (this.named) {
-			made.unlink();
-			this.named = false;
-		}
 	}
 
 	/**
@@ -214,8 +204,9 @@ final class SharedMemoryProbe implements AutoCloseable {
 		this.arena.close();
 		SharedSegment unused = this.segment;
 		if (unused != null) {
-			unlink(unused);
-			unused.close();
+			try (unused) {
+				unused.unlink();
+			}
 		}
 	}
 

@@ -28,8 +28,12 @@ final class SharedSegment implements AutoCloseable {
 
 	private final MemorySegment memory;
 
-	private SharedSegment(Path file, FileChannel channel, long bytes) throws IOException {
+	/** Whether this process has created the file and not yet tried to remove its name. */
+	private boolean named;
+
+	private SharedSegment(Path file, FileChannel channel, long bytes, boolean named) throws IOException {
 		this.file = file;
+		this.named = named;
 		try {
 			this.memory = channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes, this.arena);
 			this.memory.load();
@@ -51,7 +55,7 @@ final class SharedSegment implements AutoCloseable {
 				PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
 			try {
 				reserve(channel, bytes, file.toAbsolutePath().getParent());
-				return new SharedSegment(file, channel, bytes);
+				return new SharedSegment(file, channel, bytes, true);
 			}
 			catch (IOException | RuntimeException ex) {
 				Files.deleteIfExists(file);
@@ -90,7 +94,7 @@ final class SharedSegment implements AutoCloseable {
 			if (channel.size() != bytes) {
 				throw new IOException(file + " must have " + bytes + " bytes, has " + channel.size());
 			}
-			return new SharedSegment(file, channel, bytes);
+			return new SharedSegment(file, channel, bytes, false);
 		}
 	}
 
@@ -104,9 +108,15 @@ final class SharedSegment implements AutoCloseable {
 		return this.memory;
 	}
 
-	/** Removes the file's name; existing mappings stay valid. */
+	/**
+	 * Removes the file's name, once, if this process has created it; existing mappings
+	 * stay valid.
+	 */
 	void unlink() throws IOException {
-		Files.deleteIfExists(this.file);
+		if (this.named) {
+			this.named = false;
+			Files.deleteIfExists(this.file);
+		}
 	}
 
 	@Override

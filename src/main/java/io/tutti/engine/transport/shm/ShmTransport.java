@@ -34,11 +34,6 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 
 	private static final long BUFFER_ALIGNMENT = 4096;
 
-	/**
-	 * Sent once a rank has registered an allocation: no rank may use it before all have.
-	 */
-	private static final byte[] READY = {};
-
 	private final HostMemory memory;
 
 	private final Arena arena = Arena.ofShared();
@@ -110,7 +105,7 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 	/**
 	 * Allocates a buffer that all ranks can access in place. If a rank cannot create or
 	 * map it, allocates plain native memory and notifies the listener. Every rank calls
-	 * it in the same order.
+	 * it in the same order. No rank may use the buffer before all ranks have returned.
 	 * @param bytes the same on every rank
 	 * @param arena owns the buffer
 	 * @return a zeroed buffer of that size
@@ -128,7 +123,6 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 			this.events
 				.note("a buffer of " + bytes + " bytes is not shared between ranks, because " + allocating.refusal());
 		}
-		exchange.allGather(READY, deadline);
 		return own;
 	}
 

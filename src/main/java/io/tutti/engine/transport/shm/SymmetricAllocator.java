@@ -50,8 +50,9 @@ final class SymmetricAllocator {
 			requireMemory(bytes, made.get(0).second());
 			List<HandshakeMessage> mapped = gather(
 					(this.self == 0) ? HandshakeMessage.NOTHING : map(made.get(0), bytes));
-			unlink();
-			this.refusal = HandshakeMessage.refusal(IntStream.range(0, this.ranks).boxed().toList(), made, mapped);
+			List<HandshakeMessage> unlinked = gather(unlink());
+			this.refusal = HandshakeMessage.refusal(IntStream.range(0, this.ranks).boxed().toList(), made, mapped,
+					unlinked);
 			SharedSegment shared = this.segment;
 			whole = this.refusal == null && shared != null;
 			return (whole && shared != null) ? new SharedAllocation(shared, bytes) : null;
@@ -59,8 +60,9 @@ final class SymmetricAllocator {
 		finally {
 			SharedSegment unused = this.segment;
 			if (!whole && unused != null) {
-				unlink();
-				unused.close();
+				try (unused) {
+					unused.unlink();
+				}
 			}
 		}
 	}
@@ -121,10 +123,16 @@ final class SymmetricAllocator {
 		return HandshakeMessage.allGather(own, this.exchange, this.deadline);
 	}
 
-	private void unlink() throws IOException {
-		SharedSegment made = this.segment;
-		if (this.self == 0 && made != null) {
-			made.unlink();
+	private HandshakeMessage unlink() {
+		try {
+			SharedSegment made = this.segment;
+			if (made != null) {
+				made.unlink();
+			}
+			return HandshakeMessage.NOTHING;
+		}
+		catch (IOException ex) {
+			return HandshakeMessage.refusal("the memory's name cannot be removed (" + ex.getMessage() + ")");
 		}
 	}
 

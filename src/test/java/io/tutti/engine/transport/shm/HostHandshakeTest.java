@@ -178,6 +178,31 @@ class HostHandshakeTest {
 	}
 
 	@Test
+	void aNameThatCannotBeRemovedMeansTcpForAllAndIsUnmapped() throws Exception {
+		AtomicInteger steps = new AtomicInteger();
+		List<HostMemory> memories = establish(2, new Ways() {
+			@Override
+			public SharedMemorySettings settings(int rank) {
+				return here();
+			}
+
+			@Override
+			public MetadataExchange around(int rank, MetadataExchange exchange) {
+				return (mine, deadline) -> {
+					byte[][] all = exchange.allGather(mine, deadline);
+					if (rank == 0 && steps.incrementAndGet() == 3) {
+						Irremovable.replaceIn(HostHandshakeTest.this.directory);
+					}
+					return all;
+				};
+			}
+		});
+		assertThat(memories).containsOnlyNulls();
+		assertEveryRankReceivedTheNote("the memory's name cannot be removed");
+		assertThat(Files.readString(Path.of("/proc/self/maps"))).doesNotContain(this.directory.toString());
+	}
+
+	@Test
 	void aFailedExchangeLeavesNoFile() throws Exception {
 		LocalExchange exchange = new LocalExchange(2);
 		AtomicInteger steps = new AtomicInteger();
