@@ -1,5 +1,7 @@
 package io.tutti.engine.dispatch;
 
+import java.util.List;
+
 import io.tutti.ProcessGroup;
 
 /**
@@ -7,10 +9,12 @@ import io.tutti.ProcessGroup;
  */
 final class CallSite {
 
-	private static final String ENGINE = CallSite.class.getPackageName();
-
-	/** Its default methods call themselves in another form. */
-	private static final String API = ProcessGroup.class.getName();
+	/**
+	 * Code between an application and a group: the packages of Tutti that applications
+	 * call, the default methods of the API, the JDK and libtorch, which calls hooks.
+	 */
+	private static final List<String> BETWEEN = List.of("io.tutti.engine.", "io.tutti.training.",
+			ProcessGroup.class.getName(), "java", "org.bytedeco.");
 
 	private static final StackWalker WALKER = StackWalker.getInstance();
 
@@ -18,17 +22,15 @@ final class CallSite {
 	}
 
 	/**
-	 * The first caller outside the engine, such as {@code Training.step:42}; empty for a
-	 * call on the worker thread.
+	 * The first caller that is an application's, such as {@code Training.step:42}; empty
+	 * for a call on the worker thread.
 	 */
 	static String current() {
-		return WALKER.walk(
-				(frames) -> frames
-					.filter((frame) -> !frame.getClassName().startsWith(ENGINE) && !frame.getClassName().equals(API)
-							&& !frame.getClassName().startsWith("java"))
-					.findFirst()
-					.map(CallSite::text)
-					.orElse(""));
+		return WALKER
+			.walk((frames) -> frames.filter((frame) -> BETWEEN.stream().noneMatch(frame.getClassName()::startsWith))
+				.findFirst()
+				.map(CallSite::text)
+				.orElse(""));
 	}
 
 	private static String text(StackWalker.StackFrame frame) {
