@@ -11,6 +11,7 @@ import io.tutti.Collective;
 import io.tutti.DataType;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
+import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.transport.IdleStrategy;
 
@@ -217,19 +218,10 @@ final class HostStaging implements AutoCloseable {
 	 * so that the collective that still uses the memory ends.
 	 */
 	private RuntimeException released(Staged call, Throwable failure) {
-		RuntimeException thrown = (failure instanceof DeviceException ex)
-				? DeviceCollectives.broken(this.group, call.collective() + ": " + ex.getMessage(), ex)
-				: (failure instanceof RuntimeException unchecked) ? unchecked : null;
-		try {
-			release();
-		}
-		catch (RuntimeException ex) {
-			failure.addSuppressed(ex);
-		}
-		if (thrown == null) {
-			throw (Error) failure;
-		}
-		return thrown;
+		Throwable thrown = (failure instanceof DeviceException ex)
+				? DeviceCollectives.broken(this.group, call.collective() + ": " + ex.getMessage(), ex) : failure;
+		CleanUp.after(failure, List.of(this::release));
+		return CleanUp.unchecked(thrown);
 	}
 
 	private void runChunks(Staged call, Layout layout, Deadline deadline) {

@@ -9,6 +9,7 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 
+import io.tutti.engine.spi.CleanUp;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,7 +59,10 @@ final class ArenaHold {
 	static void run(MemorySegment send, MemorySegment receive, Runnable task) {
 		ArenaHold hold = new ArenaHold(task);
 		ScopedValue.where(CURRENT, hold).run(() -> hold.runInNativeCall(send, receive));
-		hold.rethrow();
+		Throwable failure = hold.failure;
+		if (failure != null) {
+			throw CleanUp.unchecked(failure);
+		}
 	}
 
 	private void runInNativeCall(MemorySegment send, MemorySegment receive) {
@@ -87,16 +91,6 @@ final class ArenaHold {
 		}
 		catch (Throwable ex) {
 			this.failure = ex;
-		}
-	}
-
-	private void rethrow() {
-		switch (this.failure) {
-			case null -> {
-			}
-			case Error error -> throw error;
-			case RuntimeException unchecked -> throw unchecked;
-			case Throwable other -> throw new IllegalStateException("a task throws no checked exception", other);
 		}
 	}
 

@@ -15,6 +15,7 @@ import java.util.function.Function;
 
 import io.tutti.CollectiveException;
 import io.tutti.Work;
+import io.tutti.engine.spi.CleanUp;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -75,10 +76,10 @@ final class EngineWork<T extends @Nullable Object> implements Work<T> {
 			throw interrupted();
 		}
 		catch (CancellationException ex) {
-			throw unchecked(Objects.requireNonNull(failure()));
+			throw CleanUp.unchecked(Objects.requireNonNull(failure()));
 		}
 		catch (ExecutionException ex) {
-			throw unchecked(ex.getCause());
+			throw CleanUp.unchecked(ex.getCause());
 		}
 	}
 
@@ -89,18 +90,11 @@ final class EngineWork<T extends @Nullable Object> implements Work<T> {
 		try {
 			this.end.handle((result, failure) -> null).join();
 			Throwable failure = failure();
-			return (failure != null) ? unchecked(failure) : broken;
+			return (failure != null) ? CleanUp.unchecked(failure) : broken;
 		}
 		finally {
 			Thread.currentThread().interrupt();
 		}
-	}
-
-	private static RuntimeException unchecked(Throwable failure) {
-		if (failure instanceof Error error) {
-			throw error;
-		}
-		return (failure instanceof RuntimeException ex) ? ex : new IllegalStateException(failure);
 	}
 
 	@Override

@@ -4,7 +4,7 @@ import java.util.Collection;
 
 import org.jspecify.annotations.Nullable;
 
-/** The release of several resources. */
+/** What remains to be done after a failure, or at the end of a resource. */
 public final class CleanUp {
 
 	private CleanUp() {
@@ -16,11 +16,8 @@ public final class CleanUp {
 	 */
 	public static void runAll(Collection<Runnable> actions) {
 		Throwable failure = run(actions, null);
-		if (failure instanceof Error error) {
-			throw error;
-		}
-		if (failure instanceof RuntimeException ex) {
-			throw ex;
+		if (failure != null) {
+			throw unchecked(failure);
 		}
 	}
 
@@ -30,6 +27,18 @@ public final class CleanUp {
 	 */
 	public static void after(Throwable failure, Collection<Runnable> actions) {
 		run(actions, failure);
+	}
+
+	/**
+	 * A failure as an exception to throw, where the API declares {@link Throwable} but
+	 * nothing throws a checked exception. Throws an {@link Error} itself.
+	 */
+	public static RuntimeException unchecked(Throwable failure) {
+		return switch (failure) {
+			case Error error -> throw error;
+			case RuntimeException ex -> ex;
+			default -> new IllegalStateException(failure);
+		};
 	}
 
 	/** Returns the first failure, {@code null} if there is none. */

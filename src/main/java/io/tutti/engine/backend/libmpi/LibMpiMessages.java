@@ -23,6 +23,7 @@ import io.tutti.Message;
 import io.tutti.MessageMismatchException;
 import io.tutti.engine.failure.DepartedRanks;
 import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.GroupStateException;
@@ -145,7 +146,7 @@ public final class LibMpiMessages implements PointToPoint {
 			return probe.result().join().orElse(null);
 		}
 		catch (CompletionException ex) {
-			throw MpiCalls.rethrown(ex.getCause());
+			throw CleanUp.unchecked(ex.getCause());
 		}
 	}
 
@@ -217,7 +218,7 @@ public final class LibMpiMessages implements PointToPoint {
 			return message.future().get();
 		}
 		catch (ExecutionException ex) {
-			throw MpiCalls.rethrown(ex.getCause());
+			throw CleanUp.unchecked(ex.getCause());
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();

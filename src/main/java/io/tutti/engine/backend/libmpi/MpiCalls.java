@@ -6,6 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 import io.tutti.DataType;
+import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.spi.NativeMemory;
 
 /**
@@ -201,7 +202,7 @@ final class MpiCalls {
 			return (code != 0 || NativeMemory.getInt(flag) != 0) ? code : -1;
 		}
 		catch (Throwable ex) {
-			throw rethrown(ex);
+			throw CleanUp.unchecked(ex);
 		}
 	}
 
@@ -267,17 +268,6 @@ final class MpiCalls {
 		return out();
 	}
 
-	/** Method handles declare {@link Throwable}; these throw no checked exceptions. */
-	static RuntimeException rethrown(Throwable cause) {
-		if (cause instanceof RuntimeException unchecked) {
-			return unchecked;
-		}
-		if (cause instanceof Error error) {
-			throw error;
-		}
-		return new IllegalStateException("a function of the MPI library could not be called", cause);
-	}
-
 	/** A function of the library that returns an error code. */
 	final class Function {
 
@@ -308,7 +298,7 @@ final class MpiCalls {
 				return (int) this.handle.invokeExact(arguments);
 			}
 			catch (Throwable ex) {
-				throw rethrown(ex);
+				throw CleanUp.unchecked(ex);
 			}
 		}
 

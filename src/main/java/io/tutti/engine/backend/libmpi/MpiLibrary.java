@@ -16,6 +16,7 @@ import java.util.Collections;
 import java.util.List;
 
 import io.tutti.BackendUnavailableException;
+import io.tutti.engine.spi.CleanUp;
 
 /**
  * An MPI library loaded into this process, with a known binary interface. Loading does
@@ -138,7 +139,7 @@ public final class MpiLibrary {
 					arena.allocateFrom("").address(), 1L);
 		}
 		catch (Throwable ex) {
-			throw MpiCalls.rethrown(ex);
+			throw CleanUp.unchecked(ex);
 		}
 	}
 
@@ -153,7 +154,7 @@ public final class MpiLibrary {
 			return text.getString(0).split("[,\\n]", 2)[0].replaceAll("\\s+", " ").strip();
 		}
 		catch (Throwable ex) {
-			throw MpiCalls.rethrown(ex);
+			throw CleanUp.unchecked(ex);
 		}
 	}
 

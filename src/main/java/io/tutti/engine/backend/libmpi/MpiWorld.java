@@ -15,6 +15,7 @@ import java.util.function.Function;
 
 import io.tutti.BackendUnavailableException;
 import io.tutti.Failure;
+import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.spi.Deadline;
 import org.jspecify.annotations.Nullable;
 
@@ -167,7 +168,7 @@ public final class MpiWorld {
 			return submitted.result().get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (ExecutionException ex) {
-			throw MpiCalls.rethrown(ex.getCause());
+			throw CleanUp.unchecked(ex.getCause());
 		}
 		catch (TimeoutException ex) {
 			throw new BackendUnavailableException("mpi",

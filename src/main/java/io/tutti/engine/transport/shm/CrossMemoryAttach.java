@@ -10,6 +10,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 
+import io.tutti.engine.spi.CleanUp;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -82,7 +83,7 @@ final class CrossMemoryAttach {
 				int ignored = (int) control.invokeExact(PR_SET_PTRACER, pid);
 			}
 			catch (Throwable ex) {
-				throw unexpected(ex);
+				throw CleanUp.unchecked(ex);
 			}
 		}
 	}
@@ -120,16 +121,8 @@ final class CrossMemoryAttach {
 			return (long) this.read.invokeExact(this.state, (int) pid, vector, 1L, vector + 2 * Long.BYTES, 1L, 0L);
 		}
 		catch (Throwable ex) {
-			throw unexpected(ex);
+			throw CleanUp.unchecked(ex);
 		}
-	}
-
-	private static RuntimeException unexpected(Throwable cause) {
-		return switch (cause) {
-			case Error error -> throw error;
-			case RuntimeException unchecked -> unchecked;
-			default -> new IllegalStateException("a system call throws nothing", cause);
-		};
 	}
 
 }

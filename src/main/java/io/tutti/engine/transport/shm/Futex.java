@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
+import io.tutti.engine.spi.CleanUp;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -78,11 +79,8 @@ final class Futex {
 		try {
 			long ignored = (long) this.systemCall.invokeExact(this.number, address, operation, value, time);
 		}
-		catch (RuntimeException | Error ex) {
-			throw ex;
-		}
 		catch (Throwable ex) {
-			throw new IllegalStateException("a system call throws nothing", ex);
+			throw CleanUp.unchecked(ex);
 		}
 	}
 
