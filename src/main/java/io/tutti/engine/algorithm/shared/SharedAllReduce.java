@@ -9,9 +9,11 @@ import io.tutti.engine.transport.shm.ShmTransport;
 import io.tutti.engine.transport.shm.SymmetricBuffers;
 
 /**
- * All-reduce of large buffers. Where all buffers are accessible in place, see
- * {@link DirectAllReduce}. Otherwise a buffer is divided into chunks, and a chunk into
- * one part per rank. For each chunk a rank stages the parts of the other ranks. It
+ * All-reduce of large buffers. Where all buffers are accessible in place, each rank
+ * reduces its share of the elements from all buffers, in rank order, and stores the
+ * result to all buffers; it reads and writes {@code N} shares, one buffer's worth,
+ * whatever the number of ranks. Otherwise a buffer is divided into chunks, and a chunk
+ * into one part per rank. For each chunk a rank stages the parts of the other ranks. It
  * reduces its own part from its buffer and the slots of the others, in rank order, and
  * stores the result to its buffer and to a slot in one pass. It then copies the results
  * of the other parts. The three stages overlap, each several chunks ahead of the next. A
@@ -24,20 +26,21 @@ import io.tutti.engine.transport.shm.SymmetricBuffers;
  */
 final class SharedAllReduce implements LargeCollective {
 
-	/** Parts are aligned to cache lines. */
+	/** Shares and parts are aligned to cache lines. */
 	private static final long ALIGNMENT = 64;
+
+	/** A block stays in the L1 cache between operands. */
+	private static final long BLOCK_BYTES = 16 << 10;
 
 	private final int rank;
 
 	private final int worldSize;
 
-	private final ShmTransport transport;
+	private final SymmetricBuffers buffers;
 
 	private final ChunkPipeline pipeline;
 
 	private final ReductionKernels kernels;
-
-	private final DirectAllReduce direct;
 
 	private long bytes;
 
@@ -46,10 +49,9 @@ final class SharedAllReduce implements LargeCollective {
 	SharedAllReduce(int rank, int worldSize, ShmTransport transport, ReductionKernels kernels) {
 		this.rank = rank;
 		this.worldSize = worldSize;
-		this.transport = transport;
+		this.buffers = transport.buffers();
 		this.pipeline = transport.pipeline();
 		this.kernels = kernels;
-		this.direct = new DirectAllReduce(rank, worldSize, transport.buffers(), kernels);
 	}
 
 	/**
@@ -58,17 +60,39 @@ final class SharedAllReduce implements LargeCollective {
 	 */
 	@Override
 	public boolean post(Call call) {
-		SymmetricBuffers buffers = this.transport.buffers();
 		if (call.sendAddress() != call.receiveAddress()
-				&& buffers.contain(call.receiveAddress(), call.receiveBytes())) {
+				&& this.buffers.contain(call.receiveAddress(), call.receiveBytes())) {
 			NativeMemory.copy(call.sendAddress(), call.receiveAddress(), call.receiveBytes());
 		}
-		return buffers.post(call.receiveAddress(), call.receiveBytes());
+		return this.buffers.post(call.receiveAddress(), call.receiveBytes());
 	}
 
 	@Override
 	public void runInPlace(Call call) {
-		this.direct.run(call);
+		long share = (call.bytes() / this.worldSize + ALIGNMENT) & -ALIGNMENT;
+		long end = Math.min((this.rank + 1) * share, call.bytes());
+		for (long offset = this.rank * share; offset < end; offset += BLOCK_BYTES) {
+			reduceBlock(call, offset, Math.min(BLOCK_BYTES, end - offset));
+		}
+	}
+
+	private void reduceBlock(Call call, long offset, long bytes) {
+		long count = bytes / call.type().bytes();
+		long result = this.buffers.address(0) + offset;
+		long second = this.buffers.address(1) + offset;
+		int last = this.worldSize - 1;
+		for (int peer = 1; peer < last; peer++) {
+			this.kernels.reduce(call.type(), call.op(), result, result, this.buffers.address(peer) + offset, count);
+		}
+		this.kernels.reduceToBoth(call.type(), call.op(), result, second, result, this.buffers.address(last) + offset,
+				count);
+		if (call.op() == ReduceOp.AVERAGE) {
+			this.kernels.finish(call.type(), call.op(), result, count, this.worldSize);
+			NativeMemory.copy(result, second, bytes);
+		}
+		for (int peer = 2; peer < this.worldSize; peer++) {
+			NativeMemory.copy(result, this.buffers.address(peer) + offset, bytes);
+		}
 	}
 
 	@Override
