@@ -1,35 +1,17 @@
 package io.tutti.engine.algorithm.kernel;
 
-import io.tutti.ReduceOp;
 import io.tutti.engine.spi.NativeMemory;
 
 /**
  * Bitwise and logical operators on integers. Bitwise ones ignore the element type and
- * process 8 bytes at a time. Logical ones store 1 or 0 per element.
+ * process 8 bytes at a time. Logical ones store 1 or 0 per element of a width in bytes.
  */
 final class IntegerLogic {
 
 	private IntegerLogic() {
 	}
 
-	/**
-	 * The loop of a bitwise or logical operator, for any number of elements.
-	 * @param width bytes per element
-	 */
-	static Kernel of(ReduceOp op, int width) {
-		return switch (op) {
-			case BITWISE_AND -> IntegerLogic::bitwiseAnd;
-			case BITWISE_OR -> IntegerLogic::bitwiseOr;
-			case BITWISE_XOR -> IntegerLogic::bitwiseXor;
-			case LOGICAL_AND -> (target, left, right, bytes) -> logicalAnd(width, target, left, right, bytes);
-			case LOGICAL_OR -> (target, left, right, bytes) -> logicalOr(width, target, left, right, bytes);
-			case LOGICAL_XOR -> (target, left, right, bytes) -> logicalXor(width, target, left, right, bytes);
-			case SUM, PRODUCT, MIN, MAX, AVERAGE ->
-				throw new IllegalArgumentException(op + " is neither bitwise nor logical");
-		};
-	}
-
-	private static void bitwiseAnd(long target, long left, long right, long bytes) {
+	static void bitwiseAnd(long target, long left, long right, long bytes) {
 		long words = bytes & -Long.BYTES;
 		for (long i = 0; i < words; i += Long.BYTES) {
 			NativeMemory.putLong(target + i, NativeMemory.getLong(left + i) & NativeMemory.getLong(right + i));
@@ -39,7 +21,7 @@ final class IntegerLogic {
 		}
 	}
 
-	private static void bitwiseOr(long target, long left, long right, long bytes) {
+	static void bitwiseOr(long target, long left, long right, long bytes) {
 		long words = bytes & -Long.BYTES;
 		for (long i = 0; i < words; i += Long.BYTES) {
 			NativeMemory.putLong(target + i, NativeMemory.getLong(left + i) | NativeMemory.getLong(right + i));
@@ -49,7 +31,7 @@ final class IntegerLogic {
 		}
 	}
 
-	private static void bitwiseXor(long target, long left, long right, long bytes) {
+	static void bitwiseXor(long target, long left, long right, long bytes) {
 		long words = bytes & -Long.BYTES;
 		for (long i = 0; i < words; i += Long.BYTES) {
 			NativeMemory.putLong(target + i, NativeMemory.getLong(left + i) ^ NativeMemory.getLong(right + i));
@@ -59,19 +41,19 @@ final class IntegerLogic {
 		}
 	}
 
-	private static void logicalAnd(int width, long target, long left, long right, long bytes) {
+	static void logicalAnd(int width, long target, long left, long right, long bytes) {
 		for (long i = 0; i < bytes; i += width) {
 			put(width, target + i, isTrue(width, left + i) & isTrue(width, right + i));
 		}
 	}
 
-	private static void logicalOr(int width, long target, long left, long right, long bytes) {
+	static void logicalOr(int width, long target, long left, long right, long bytes) {
 		for (long i = 0; i < bytes; i += width) {
 			put(width, target + i, isTrue(width, left + i) | isTrue(width, right + i));
 		}
 	}
 
-	private static void logicalXor(int width, long target, long left, long right, long bytes) {
+	static void logicalXor(int width, long target, long left, long right, long bytes) {
 		for (long i = 0; i < bytes; i += width) {
 			put(width, target + i, isTrue(width, left + i) ^ isTrue(width, right + i));
 		}

@@ -1,7 +1,5 @@
 package io.tutti.engine.algorithm.kernel;
 
-import io.tutti.ReduceOp;
-
 /**
  * The arithmetic loops of one element type. Each loop is a separate method, so that the
  * compiler sees one operator per loop and profiles are not shared.
@@ -13,18 +11,6 @@ import io.tutti.ReduceOp;
  * @param quotient the last step of an average
  */
 record Loops(Kernel sum, Kernel product, Kernel minimum, Kernel maximum, Division quotient) {
-
-	/** The loop that combines two operands; an average is a sum until its last step. */
-	Kernel of(ReduceOp op) {
-		return switch (op) {
-			case SUM, AVERAGE -> this.sum;
-			case PRODUCT -> this.product;
-			case MIN -> this.minimum;
-			case MAX -> this.maximum;
-			case BITWISE_AND, BITWISE_OR, BITWISE_XOR, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR ->
-				throw new IllegalArgumentException(op + " is not arithmetic");
-		};
-	}
 
 	/**
 	 * Uses these loops for the body of a block and others for the tail.

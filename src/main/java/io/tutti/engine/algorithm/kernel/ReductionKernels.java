@@ -45,16 +45,28 @@ public final class ReductionKernels {
 			Loops loops = source.apply(type);
 			this.quotients[type.ordinal()] = loops.quotient();
 			for (ReduceOp op : ops) {
-				this.kernels[type.ordinal()][op.ordinal()] = op.appliesTo(type) ? kernel(loops, type, op) : null;
+				this.kernels[type.ordinal()][op.ordinal()] = op.appliesTo(type) ? kernel(loops, type.bytes(), op)
+						: null;
 			}
 		}
 	}
 
-	private static Kernel kernel(Loops loops, DataType type, ReduceOp op) {
+	/** The loop that combines two operands; an average is a sum until its last step. */
+	private static Kernel kernel(Loops loops, int width, ReduceOp op) {
 		return switch (op) {
-			case SUM, PRODUCT, MIN, MAX, AVERAGE -> loops.of(op);
-			case BITWISE_AND, BITWISE_OR, BITWISE_XOR, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR ->
-				IntegerLogic.of(op, type.bytes());
+			case SUM, AVERAGE -> loops.sum();
+			case PRODUCT -> loops.product();
+			case MIN -> loops.minimum();
+			case MAX -> loops.maximum();
+			case BITWISE_AND -> IntegerLogic::bitwiseAnd;
+			case BITWISE_OR -> IntegerLogic::bitwiseOr;
+			case BITWISE_XOR -> IntegerLogic::bitwiseXor;
+			case LOGICAL_AND ->
+				(target, left, right, bytes) -> IntegerLogic.logicalAnd(width, target, left, right, bytes);
+			case LOGICAL_OR ->
+				(target, left, right, bytes) -> IntegerLogic.logicalOr(width, target, left, right, bytes);
+			case LOGICAL_XOR ->
+				(target, left, right, bytes) -> IntegerLogic.logicalXor(width, target, left, right, bytes);
 		};
 	}
 
