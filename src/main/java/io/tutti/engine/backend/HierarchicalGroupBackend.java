@@ -4,9 +4,9 @@ import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
 
+import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.algorithm.hierarchical.HierarchicalAlgorithms;
 import io.tutti.engine.algorithm.hierarchical.Hosts;
-import io.tutti.engine.algorithm.hierarchical.Level;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Call;
@@ -45,8 +45,8 @@ final class HierarchicalGroupBackend implements GroupBackend {
 		this.algorithms = new HierarchicalAlgorithms(hosts, identity.rank(), level(within), level(across), kernels);
 	}
 
-	private static Level level(@Nullable GroupBackend backend) {
-		return (backend != null) ? backend::run : Level.ALONE;
+	private static Algorithm level(@Nullable GroupBackend backend) {
+		return (backend != null) ? backend::run : HierarchicalAlgorithms.ALONE;
 	}
 
 	@Override

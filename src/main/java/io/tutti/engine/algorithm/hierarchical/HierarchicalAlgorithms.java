@@ -5,6 +5,7 @@ import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.algorithm.Scratch;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.NativeMemory;
 
 /**
  * Two-level algorithms for a group on several hosts, and which calls use them. The
@@ -19,6 +20,13 @@ public final class HierarchicalAlgorithms implements Algorithm, AutoCloseable {
 
 	/** Smaller calls are bound by latency, which is lower through the leaders. */
 	private static final long MIN_PARTITIONED_BYTES = 64 << 10;
+
+	/** A level of one rank: every collective copies the operand to the result. */
+	public static final Algorithm ALONE = (part) -> {
+		if (part.sendAddress() != part.receiveAddress()) {
+			NativeMemory.copy(part.sendAddress(), part.receiveAddress(), part.receiveBytes());
+		}
+	};
 
 	private final Hosts hosts;
 
@@ -40,7 +48,7 @@ public final class HierarchicalAlgorithms implements Algorithm, AutoCloseable {
 	 * @param across runs collectives among the ranks of {@link Hosts#across}; not used if
 	 * this rank is not one of them
 	 */
-	public HierarchicalAlgorithms(Hosts hosts, int rank, Level within, Level across, ReductionKernels kernels) {
+	public HierarchicalAlgorithms(Hosts hosts, int rank, Algorithm within, Algorithm across, ReductionKernels kernels) {
 		this.hosts = hosts;
 		this.rank = rank;
 		this.within = new LevelCollectives(within, hosts.around(rank).size(), hosts.localRank(rank));

@@ -1,15 +1,16 @@
 package io.tutti.engine.algorithm.hierarchical;
 
 import io.tutti.Collective;
+import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.spi.Call;
 
 /**
- * Runs parts of a call among the ranks of one level. The call object is reused, so a call
- * allocates nothing.
+ * Runs parts of a call among the ranks of one level: those of one host, or one rank of
+ * each host. The call object is reused, so a call allocates nothing.
  */
 final class LevelCollectives {
 
-	private final Level level;
+	private final Algorithm level;
 
 	private final int size;
 
@@ -21,7 +22,7 @@ final class LevelCollectives {
 	 * @param size number of ranks in the level
 	 * @param self position of this rank among them; roots are positions, too
 	 */
-	LevelCollectives(Level level, int size, int self) {
+	LevelCollectives(Algorithm level, int size, int self) {
 		this.level = level;
 		this.size = size;
 		this.self = self;
