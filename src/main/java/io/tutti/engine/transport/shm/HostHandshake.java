@@ -1,6 +1,8 @@
 package io.tutti.engine.transport.shm;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -95,10 +97,15 @@ public final class HostHandshake {
 		return members;
 	}
 
+	/**
+	 * The id of the machine's boot and the number of the device that holds the memory
+	 * directory. Ranks where both are equal may share memory.
+	 */
 	private HandshakeMessage introduction() {
 		try {
-			MemoryDomain host = MemoryDomain.of(this.settings.directory());
-			return new HandshakeMessage(true, host.device(), 0, host.boot());
+			String boot = Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).trim();
+			Number device = (Number) Files.getAttribute(this.settings.directory(), "unix:dev");
+			return new HandshakeMessage(true, device.longValue(), 0, boot);
 		}
 		catch (IOException | UnsupportedOperationException ex) {
 			this.events.note("no shared memory on this host: " + ex.getMessage());
