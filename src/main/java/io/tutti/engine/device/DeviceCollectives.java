@@ -87,8 +87,7 @@ public final class DeviceCollectives {
 	 * @return a new buffer of the same count
 	 */
 	public DeviceBuffer allReduce(DeviceBuffer buffer, ReduceOp op) {
-		requireWay(Collective.ALL_REDUCE, buffer);
-		return intoCopy(Collective.ALL_REDUCE, buffer, (copy) -> allReduceInPlace(copy, op));
+		return intoCopy(Collective.ALL_REDUCE, buffer, 0, (copy) -> allReduceInPlace(copy, op));
 	}
 
 	/**
@@ -109,9 +108,7 @@ public final class DeviceCollectives {
 	 * @return a new buffer of the same count
 	 */
 	public DeviceBuffer broadcast(DeviceBuffer buffer, int root) {
-		requireRoot(root);
-		requireWay(Collective.BROADCAST, buffer);
-		return intoCopy(Collective.BROADCAST, buffer, (copy) -> broadcastInPlace(copy, root));
+		return intoCopy(Collective.BROADCAST, buffer, root, (copy) -> broadcastInPlace(copy, root));
 	}
 
 	/**
@@ -121,7 +118,6 @@ public final class DeviceCollectives {
 	 * @param root rank of the root, in {@code 0..worldSize-1}, the same on every rank
 	 */
 	public void broadcastInPlace(DeviceBuffer buffer, int root) {
-		requireRoot(root);
 		run(Collective.BROADCAST, buffer, buffer, ReduceOp.SUM, root);
 	}
 
@@ -135,9 +131,7 @@ public final class DeviceCollectives {
 	 * @return a new buffer of the same count
 	 */
 	public DeviceBuffer reduce(DeviceBuffer buffer, ReduceOp op, int root) {
-		requireRoot(root);
-		requireWay(Collective.REDUCE, buffer);
-		return intoCopy(Collective.REDUCE, buffer, (copy) -> reduceInPlace(copy, op, root));
+		return intoCopy(Collective.REDUCE, buffer, root, (copy) -> reduceInPlace(copy, op, root));
 	}
 
 	/**
@@ -149,7 +143,6 @@ public final class DeviceCollectives {
 	 * @param root rank of the root, in {@code 0..worldSize-1}, the same on every rank
 	 */
 	public void reduceInPlace(DeviceBuffer buffer, ReduceOp op, int root) {
-		requireRoot(root);
 		run(Collective.REDUCE, buffer, buffer, op, root);
 	}
 
@@ -204,7 +197,6 @@ public final class DeviceCollectives {
 	 * @return a new buffer, of count × world size elements on the root
 	 */
 	public DeviceBuffer gather(DeviceBuffer buffer, int root) {
-		requireRoot(root);
 		long count = (this.group.rank() == root) ? ofAllRanks(buffer) : 0;
 		return intoNew(Collective.GATHER, buffer, count, ReduceOp.SUM, root);
 	}
@@ -216,7 +208,6 @@ public final class DeviceCollectives {
 	 * @param root rank of the root, in {@code 0..worldSize-1}, the same on every rank
 	 */
 	public void gatherInPlace(DeviceBuffer buffer, int root) {
-		requireRoot(root);
 		boolean isRoot = this.group.rank() == root;
 		run(Collective.GATHER, isRoot ? own(buffer) : buffer, isRoot ? buffer : buffer.part(0, 0), ReduceOp.SUM, root);
 	}
@@ -238,7 +229,6 @@ public final class DeviceCollectives {
 	 * @param root rank of the root, in {@code 0..worldSize-1}, the same on every rank
 	 */
 	public void scatter(DeviceBuffer send, DeviceBuffer receive, int root) {
-		requireRoot(root);
 		boolean isRoot = this.group.rank() == root;
 		if (isRoot && send.count() != ofAllRanks(receive)) {
 			throw new IllegalArgumentException("send count must be " + ofAllRanks(receive) + " (" + worldSize()
@@ -254,7 +244,6 @@ public final class DeviceCollectives {
 	 * @param root rank of the root, in {@code 0..worldSize-1}, the same on every rank
 	 */
 	public void scatterInPlace(DeviceBuffer buffer, int root) {
-		requireRoot(root);
 		boolean isRoot = this.group.rank() == root;
 		run(Collective.SCATTER, isRoot ? buffer : buffer.part(0, 0), isRoot ? own(buffer) : buffer, ReduceOp.SUM, root);
 	}
@@ -281,7 +270,8 @@ public final class DeviceCollectives {
 
 	}
 
-	private DeviceBuffer intoCopy(Collective collective, DeviceBuffer buffer, InPlace call) {
+	private DeviceBuffer intoCopy(Collective collective, DeviceBuffer buffer, int root, InPlace call) {
+		require(collective, buffer, root);
 		DeviceBuffer copy = allocate(buffer, buffer.count(), collective);
 		try {
 			copy(buffer, copy);
@@ -306,7 +296,7 @@ public final class DeviceCollectives {
 	}
 
 	private DeviceBuffer intoNew(Collective collective, DeviceBuffer send, long count, ReduceOp op, int root) {
-		requireWay(collective, send);
+		require(collective, send, root);
 		DeviceBuffer receive = allocate(send, count, collective);
 		try {
 			run(collective, send, receive, op, root);
@@ -319,7 +309,7 @@ public final class DeviceCollectives {
 	}
 
 	private void run(Collective collective, DeviceBuffer send, DeviceBuffer receive, ReduceOp op, int root) {
-		requireWay(collective, receive);
+		require(collective, receive, root);
 		Deadline deadline = Deadline.after(this.timeout);
 		try {
 			awaitInput(collective, receive.device(), deadline);
@@ -404,10 +394,6 @@ public final class DeviceCollectives {
 		return this.group.worldSize();
 	}
 
-	private void requireRoot(int root) {
-		RankOutOfRangeException.check("root", root, worldSize());
-	}
-
 	private void requireParts(DeviceBuffer buffer) {
 		if (buffer.count() % worldSize() != 0) {
 			throw new IllegalArgumentException(
@@ -416,7 +402,8 @@ public final class DeviceCollectives {
 	}
 
 	/** Checked before a buffer is allocated and before the group counts the call. */
-	private void requireWay(Collective collective, DeviceBuffer buffer) {
+	private void require(Collective collective, DeviceBuffer buffer, int root) {
+		RankOutOfRangeException.check("root", root, worldSize());
 		hostType(buffer);
 		if (!this.group.takesDeviceMemory() && !this.fallback.allowed()) {
 			throw new UnsupportedOperationException(

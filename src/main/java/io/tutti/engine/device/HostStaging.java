@@ -73,9 +73,9 @@ final class HostStaging implements AutoCloseable {
 		private CompletableFuture<Void> collective = CompletableFuture.completedFuture(null);
 
 		/** Grows the buffers while no copy uses them. */
-		void prepare(Staged call, Layout layout, long partBytes) {
-			this.sendBuffer.ensure((call.inPlace() ? 1 : layout.sendParts()) * partBytes);
-			if (!call.inPlace()) {
+		void prepare(Layout layout, long partBytes) {
+			this.sendBuffer.ensure((layout.inPlace() ? 1 : layout.sendParts()) * partBytes);
+			if (!layout.inPlace()) {
 				this.receiveBuffer.ensure(layout.receiveParts() * partBytes);
 			}
 			if (this.stream == DeviceRuntime.DEFAULT_STREAM) {
@@ -104,19 +104,11 @@ final class HostStaging implements AutoCloseable {
 			this.collective.handle((_, _) -> true).join();
 			long opened = this.stream;
 			this.stream = DeviceRuntime.DEFAULT_STREAM;
-			try {
+			CleanUp.runAll(List.of(() -> {
 				if (opened != DeviceRuntime.DEFAULT_STREAM) {
 					HostStaging.this.runtime.destroyStream(opened);
 				}
-			}
-			finally {
-				try {
-					this.receiveBuffer.free();
-				}
-				finally {
-					this.sendBuffer.free();
-				}
-			}
+			}, this.receiveBuffer::free, this.sendBuffer::free));
 		}
 
 	}
@@ -134,19 +126,17 @@ final class HostStaging implements AutoCloseable {
 	 */
 	record Staged(ProcessGroup group, Collective collective, DeviceBuffer send, DeviceBuffer receive, DataType type,
 			ReduceOp op, int root) {
-
-		/** Whether the send staging buffer also receives the result. */
-		boolean inPlace() {
-			return switch (this.collective) {
-				case ALL_REDUCE, BROADCAST, REDUCE, SCAN, EXCLUSIVE_SCAN -> true;
-				case ALL_GATHER, REDUCE_SCATTER, GATHER, SCATTER, ALL_TO_ALL, BARRIER -> false;
-			};
-		}
-
 	}
 
-	/** Number of parts that this rank sends and receives, and bytes per part. */
-	private record Layout(int sendParts, int receiveParts, long partBytes) {
+	/**
+	 * How a call uses the staging buffers.
+	 *
+	 * @param sendParts number of parts that this rank sends
+	 * @param receiveParts number of parts that this rank receives
+	 * @param partBytes bytes per part
+	 * @param inPlace whether the send staging buffer also receives the result
+	 */
+	private record Layout(int sendParts, int receiveParts, long partBytes, boolean inPlace) {
 	}
 
 	private final ProcessGroup group;
@@ -229,9 +219,9 @@ final class HostStaging implements AutoCloseable {
 		long element = call.type().bytes();
 		long chunk = Math.max(element, CHUNK_BYTES / parts / element * element);
 		long largest = Math.min(chunk, layout.partBytes());
-		this.even.prepare(call, layout, largest);
+		this.even.prepare(layout, largest);
 		if (layout.partBytes() > chunk) {
-			this.odd.prepare(call, layout, largest);
+			this.odd.prepare(layout, largest);
 		}
 		Slot previous = null;
 		long offset = 0;
@@ -262,14 +252,14 @@ final class HostStaging implements AutoCloseable {
 		long send = call.send().bytes();
 		long receive = call.receive().bytes();
 		return switch (call.collective()) {
-			case ALL_REDUCE, SCAN, EXCLUSIVE_SCAN -> new Layout(1, 1, send);
-			case REDUCE -> new Layout(1, root ? 1 : 0, send);
-			case BROADCAST -> new Layout(root ? 1 : 0, 1, receive);
-			case ALL_GATHER -> new Layout(1, all, send);
-			case REDUCE_SCATTER -> new Layout(all, 1, receive);
-			case GATHER -> new Layout(1, root ? all : 0, send);
-			case SCATTER -> new Layout(root ? all : 0, 1, receive);
-			case ALL_TO_ALL -> new Layout(all, all, send / all);
+			case ALL_REDUCE, SCAN, EXCLUSIVE_SCAN -> new Layout(1, 1, send, true);
+			case REDUCE -> new Layout(1, root ? 1 : 0, send, true);
+			case BROADCAST -> new Layout(root ? 1 : 0, 1, receive, true);
+			case ALL_GATHER -> new Layout(1, all, send, false);
+			case REDUCE_SCATTER -> new Layout(all, 1, receive, false);
+			case GATHER -> new Layout(1, root ? all : 0, send, false);
+			case SCATTER -> new Layout(root ? all : 0, 1, receive, false);
+			case ALL_TO_ALL -> new Layout(all, all, send / all, false);
 			case BARRIER -> throw new IllegalArgumentException("a barrier has no buffer");
 		};
 	}
@@ -290,8 +280,8 @@ final class HostStaging implements AutoCloseable {
 	private void start(Staged call, Layout layout, Slot slot, Deadline deadline) {
 		ProcessGroup limited = call.group().withTimeout(deadline.remaining());
 		MemorySegment whole = segment(slot.send(), slot.bytes);
-		MemorySegment sent = call.inPlace() ? whole : slot.sent(layout);
-		MemorySegment received = call.inPlace() ? whole : slot.received(layout);
+		MemorySegment sent = layout.inPlace() ? whole : slot.sent(layout);
+		MemorySegment received = layout.inPlace() ? whole : slot.received(layout);
 		slot.collective = CompletableFuture.runAsync(
 				() -> DeviceCollectives.run(limited, call.collective(), sent, received, call.type(), call.op(),
 						call.root()),
@@ -300,7 +290,7 @@ final class HostStaging implements AutoCloseable {
 
 	private void finish(Staged call, Layout layout, Slot slot) {
 		join(slot.collective);
-		long from = call.inPlace() ? slot.send() : slot.receive();
+		long from = layout.inPlace() ? slot.send() : slot.receive();
 		for (int part = 0; part < layout.receiveParts(); part++) {
 			this.runtime.copy(call.receive().address() + part * layout.partBytes() + slot.offset,
 					from + part * slot.bytes, slot.bytes, slot.stream);
@@ -323,12 +313,7 @@ final class HostStaging implements AutoCloseable {
 	}
 
 	private void release() {
-		try {
-			this.odd.release();
-		}
-		finally {
-			this.even.release();
-		}
+		CleanUp.runAll(List.of(this.odd::release, this.even::release));
 	}
 
 	/** Waits for a call in progress, then frees the memory; later calls are refused. */
