@@ -2,13 +2,14 @@ package io.tutti.benchmark;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.util.BitSet;
 import java.util.Optional;
+
+import io.tutti.engine.spi.CLibrary;
 
 /**
  * Binds the measuring thread to one core, as MPI launchers bind their ranks. Two ranks on
@@ -69,18 +70,12 @@ public final class CoreBinding {
 		return call("sched_getaffinity", new BitSet());
 	}
 
-	@SuppressWarnings("restricted")
 	private static Optional<BitSet> call(String function, BitSet cores) {
-		Linker linker = Linker.nativeLinker();
-		return linker.defaultLookup()
-			.find(function)
-			.map((symbol) -> linker.downcallHandle(symbol,
-					FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG,
-							ValueLayout.ADDRESS)))
-			.flatMap((handle) -> call(handle, cores));
-	}
-
-	private static Optional<BitSet> call(MethodHandle handle, BitSet cores) {
+		MethodHandle handle = CLibrary.find(function, FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT,
+				ValueLayout.JAVA_LONG, ValueLayout.ADDRESS));
+		if (handle == null) {
+			return Optional.empty();
+		}
 		try (Arena arena = Arena.ofConfined()) {
 			MemorySegment set = arena.allocate(SET_BYTES, WORD.byteAlignment());
 			set.copyFrom(MemorySegment.ofArray(cores.toLongArray()));

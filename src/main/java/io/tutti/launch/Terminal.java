@@ -1,9 +1,10 @@
 package io.tutti.launch;
 
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+
+import io.tutti.engine.spi.CLibrary;
 
 /**
  * Tests whether a stream of this process is a terminal. The JDK's console only reports
@@ -18,19 +19,11 @@ final class Terminal {
 	 * Whether a file descriptor is a terminal.
 	 * @param descriptor 1 for standard output, 2 for standard error
 	 */
-	@SuppressWarnings("restricted")
 	static boolean is(int descriptor) {
-		Linker linker = Linker.nativeLinker();
-		return linker.defaultLookup().find("isatty").map((symbol) -> {
-			MethodHandle isatty = linker.downcallHandle(symbol,
-					FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
-			return call(isatty, descriptor);
-		}).orElse(false);
-	}
-
-	private static boolean call(MethodHandle isatty, int descriptor) {
+		MethodHandle isatty = CLibrary.find("isatty",
+				FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
 		try {
-			return (int) isatty.invokeExact(descriptor) == 1;
+			return isatty != null && (int) isatty.invokeExact(descriptor) == 1;
 		}
 		catch (Throwable ex) {
 			throw new IllegalStateException("isatty(" + descriptor + ") failed", ex);

@@ -1,12 +1,11 @@
 package io.tutti.training.internal;
 
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.util.Map;
-import java.util.Optional;
+
+import io.tutti.engine.spi.CLibrary;
 
 /**
  * What the C library does with memory that is freed. A step that drops its gradients
@@ -55,15 +54,12 @@ public final class FreedMemory {
 				|| environment.getOrDefault("GLIBC_TUNABLES", "").contains("glibc.malloc.");
 	}
 
-	@SuppressWarnings("restricted") // int mallopt(int, int)
 	private static void retainBlocks() {
-		Linker linker = Linker.nativeLinker();
-		Optional<MemorySegment> mallopt = linker.defaultLookup().find("mallopt");
-		if (mallopt.isEmpty()) {
+		MethodHandle call = CLibrary.find("mallopt",
+				FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
+		if (call == null) {
 			return;
 		}
-		MethodHandle call = linker.downcallHandle(mallopt.get(),
-				FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
 		try {
 			int _ = (int) call.invokeExact(M_MMAP_THRESHOLD, LARGEST_BLOCK);
 			int _ = (int) call.invokeExact(M_TOP_PAD, HEAP);

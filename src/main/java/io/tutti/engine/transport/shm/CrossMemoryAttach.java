@@ -10,6 +10,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 
+import io.tutti.engine.spi.CLibrary;
 import io.tutti.engine.spi.CleanUp;
 import org.jspecify.annotations.Nullable;
 
@@ -26,12 +27,12 @@ final class CrossMemoryAttach {
 
 	private static final int PR_SET_PTRACER = 0x59616d61;
 
-	private static final @Nullable MethodHandle READ = find("process_vm_readv",
+	private static final @Nullable MethodHandle READ = CLibrary.find("process_vm_readv",
 			FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG,
 					ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG),
 			Linker.Option.captureCallState("errno"));
 
-	private static final @Nullable MethodHandle CONTROL = find("prctl",
+	private static final @Nullable MethodHandle CONTROL = CLibrary.find("prctl",
 			FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG),
 			Linker.Option.firstVariadicArg(1));
 
@@ -57,18 +58,6 @@ final class CrossMemoryAttach {
 	static @Nullable CrossMemoryAttach find(Arena arena) {
 		MethodHandle read = READ;
 		return (read != null) ? new CrossMemoryAttach(read, arena) : null;
-	}
-
-	@SuppressWarnings("restricted")
-	private static @Nullable MethodHandle find(String function, FunctionDescriptor shape, Linker.Option option) {
-		if (!"Linux".equals(System.getProperty("os.name"))) {
-			return null;
-		}
-		Linker linker = Linker.nativeLinker();
-		return linker.defaultLookup()
-			.find(function)
-			.map((address) -> linker.downcallHandle(address, shape, option))
-			.orElse(null);
 	}
 
 	/**

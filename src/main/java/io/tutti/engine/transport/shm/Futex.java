@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
+import io.tutti.engine.spi.CLibrary;
 import io.tutti.engine.spi.CleanUp;
 import org.jspecify.annotations.Nullable;
 
@@ -39,7 +40,6 @@ final class Futex {
 	 * The futex of this platform, for one waiting thread and any number of waking
 	 * threads; {@code null} if it is not available.
 	 */
-	@SuppressWarnings("restricted")
 	static @Nullable Futex find(Arena arena) {
 		long number = switch (System.getProperty("os.arch")) {
 			case "amd64", "x86_64" -> 202;
@@ -49,17 +49,11 @@ final class Futex {
 		if (number < 0 || !"Linux".equals(System.getProperty("os.name"))) {
 			return null;
 		}
-		try {
-			Linker linker = Linker.nativeLinker();
-			FunctionDescriptor shape = FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG,
-					ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG);
-			MethodHandle systemCall = linker.downcallHandle(linker.defaultLookup().findOrThrow("syscall"), shape,
-					Linker.Option.firstVariadicArg(1));
-			return new Futex(systemCall, number, arena.allocate(ValueLayout.JAVA_LONG, 2));
-		}
-		catch (RuntimeException ex) {
-			return null;
-		}
+		MethodHandle systemCall = CLibrary.find("syscall",
+				FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG,
+						ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG),
+				Linker.Option.firstVariadicArg(1));
+		return (systemCall != null) ? new Futex(systemCall, number, arena.allocate(ValueLayout.JAVA_LONG, 2)) : null;
 	}
 
 	/** Sleeps unless the word at the address has a different value. */

@@ -3,7 +3,6 @@ package io.tutti.engine.transport.tcp;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
@@ -12,6 +11,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
+import io.tutti.engine.spi.CLibrary;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,7 +32,9 @@ final class CongestionControl {
 
 	private static final int TCP_CONGESTION = 13;
 
-	private static final @Nullable MethodHandle SET_SOCKET_OPTION = setSocketOption();
+	private static final @Nullable MethodHandle SET_SOCKET_OPTION = CLibrary.find("setsockopt",
+			FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT,
+					ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_INT));
 
 	private CongestionControl() {
 	}
@@ -70,17 +72,6 @@ final class CongestionControl {
 		catch (IOException ex) {
 			return null;
 		}
-	}
-
-	@SuppressWarnings("restricted")
-	private static @Nullable MethodHandle setSocketOption() {
-		FunctionDescriptor signature = FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT,
-				ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_INT);
-		Linker linker = Linker.nativeLinker();
-		return linker.defaultLookup()
-			.find("setsockopt")
-			.map((address) -> linker.downcallHandle(address, signature))
-			.orElse(null);
 	}
 
 	private static int descriptor(SocketChannel channel) throws ReflectiveOperationException {
