@@ -16,13 +16,17 @@ final class Ring {
 	 */
 	private static final long PUBLISH_BYTES = 32 << 10;
 
-	private final long writtenLine;
+	/** Address of this side's counter. */
+	private final long ownLine;
 
-	private final long takenLine;
+	private final long otherLine;
 
 	private final long start;
 
 	private final long capacity;
+
+	/** Bytes that this side may be ahead of the other. */
+	private final long ahead;
 
 	/** Position of this side. */
 	private long position;
@@ -30,35 +34,47 @@ final class Ring {
 	/** Last known position of the other side. */
 	private long other;
 
-	Ring(long address, long capacity) {
-		this.writtenLine = address;
-		this.takenLine = address + HostLayout.LINE_BYTES;
+	private Ring(long address, long ownLine, long otherLine, long capacity, long ahead) {
+		this.ownLine = ownLine;
+		this.otherLine = otherLine;
 		this.start = address + 2 * HostLayout.LINE_BYTES;
 		this.capacity = capacity;
+		this.ahead = ahead;
 	}
 
-	/** Moves the writer to a multiple of a power of two. */
-	void alignWriting(long bytes) {
-		this.position = aligned(bytes);
+	/** The writer of the ring at an address, which may be a whole ring ahead. */
+	static Ring writer(long address, long capacity) {
+		return new Ring(address, address, address + HostLayout.LINE_BYTES, capacity, capacity);
 	}
 
-	/** Number of the wanted bytes that can be written contiguously. */
-	long writable(long wanted) {
+	/** The reader of the ring at an address. */
+	static Ring reader(long address, long capacity) {
+		return new Ring(address, address + HostLayout.LINE_BYTES, address, capacity, 0);
+	}
+
+	/** Moves this side to a multiple of a power of two. */
+	void align(long bytes) {
+		this.position = (this.position + bytes - 1) & -bytes;
+	}
+
+	/** Number of the wanted bytes that can be written, or read, contiguously in place. */
+	long available(long wanted) {
 		long limit = Math.min(wanted, untilEnd());
-		if (this.other + this.capacity - this.position < limit) {
-			this.other = SharedWords.acquire(this.takenLine);
+		if (this.other + this.ahead - this.position < limit) {
+			this.other = SharedWords.acquire(this.otherLine);
 		}
-		return Math.clamp(this.other + this.capacity - this.position, 0, limit);
+		return Math.clamp(this.other + this.ahead - this.position, 0, limit);
 	}
 
-	long writeAddress() {
-		return address();
+	/** Address of the available bytes. */
+	long address() {
+		return this.start + (this.position & this.capacity - 1);
 	}
 
-	/** Publishes written bytes to the reader. */
-	void publish(long bytes) {
+	/** Passes written bytes to the reader, or the space of read bytes to the writer. */
+	void advance(long bytes) {
 		this.position += bytes;
-		SharedWords.release(this.writtenLine, this.position);
+		SharedWords.release(this.ownLine, this.position);
 	}
 
 	/**
@@ -66,36 +82,12 @@ final class Ring {
 	 * @return the number of bytes, 0 if there is no room
 	 */
 	long put(long address, long bytes) {
-		long count = writable(Math.min(bytes, PUBLISH_BYTES));
+		long count = available(Math.min(bytes, PUBLISH_BYTES));
 		if (count > 0) {
-			NativeMemory.copy(address, writeAddress(), count);
-			publish(count);
+			NativeMemory.copy(address, address(), count);
+			advance(count);
 		}
 		return count;
-	}
-
-	/** Moves the reader to a multiple of a power of two. */
-	void alignReading(long bytes) {
-		this.position = aligned(bytes);
-	}
-
-	/** Number of the wanted bytes that can be read contiguously in place. */
-	long readable(long wanted) {
-		long limit = Math.min(wanted, untilEnd());
-		if (this.other - this.position < limit) {
-			this.other = SharedWords.acquire(this.writtenLine);
-		}
-		return Math.clamp(this.other - this.position, 0, limit);
-	}
-
-	long readAddress() {
-		return address();
-	}
-
-	/** Releases the space of read bytes to the writer. */
-	void release(long bytes) {
-		this.position += bytes;
-		SharedWords.release(this.takenLine, this.position);
 	}
 
 	/**
@@ -103,24 +95,16 @@ final class Ring {
 	 * @return the number of bytes, 0 if there are none
 	 */
 	long take(long address, long bytes) {
-		long count = readable(Math.min(bytes, PUBLISH_BYTES));
+		long count = available(Math.min(bytes, PUBLISH_BYTES));
 		if (count > 0) {
-			NativeMemory.copy(readAddress(), address, count);
-			release(count);
+			NativeMemory.copy(address(), address, count);
+			advance(count);
 		}
 		return count;
 	}
 
-	private long aligned(long bytes) {
-		return (this.position + bytes - 1) & -bytes;
-	}
-
 	private long untilEnd() {
 		return this.capacity - (this.position & this.capacity - 1);
-	}
-
-	private long address() {
-		return this.start + (this.position & this.capacity - 1);
 	}
 
 }

@@ -43,8 +43,8 @@ final class RingLink implements Link {
 		this.peer = peer;
 		this.context = context;
 		this.doorbell = doorbell;
-		this.out = new Ring(memory.ring(memory.self(), peer), memory.layout().ringBytes());
-		this.in = new Ring(memory.ring(peer, memory.self()), memory.layout().ringBytes());
+		this.out = Ring.writer(memory.ring(memory.self(), peer), memory.layout().ringBytes());
+		this.in = Ring.reader(memory.ring(peer, memory.self()), memory.layout().ringBytes());
 	}
 
 	/**
@@ -102,13 +102,13 @@ final class RingLink implements Link {
 		if (this.fingerprintSentFor == this.context.turn()) {
 			return true;
 		}
-		this.out.alignWriting(OPENING_BYTES);
-		if (this.out.writable(OPENING_BYTES) < OPENING_BYTES) {
+		this.out.align(OPENING_BYTES);
+		if (this.out.available(OPENING_BYTES) < OPENING_BYTES) {
 			this.blockedWriting = true;
 			return false;
 		}
-		NativeMemory.copy(this.context.fingerprint(), this.out.writeAddress(), Fingerprint.BYTES);
-		this.out.publish(OPENING_BYTES);
+		NativeMemory.copy(this.context.fingerprint(), this.out.address(), Fingerprint.BYTES);
+		this.out.advance(OPENING_BYTES);
 		this.doorbell.ring(this.peer);
 		this.blockedWriting = false;
 		this.fingerprintSentFor = this.context.turn();
@@ -120,15 +120,15 @@ final class RingLink implements Link {
 		if (this.fingerprintReadFor == this.context.turn()) {
 			return true;
 		}
-		this.in.alignReading(OPENING_BYTES);
-		if (this.in.readable(OPENING_BYTES) < OPENING_BYTES) {
+		this.in.align(OPENING_BYTES);
+		if (this.in.available(OPENING_BYTES) < OPENING_BYTES) {
 			this.blockedReading = true;
 			return false;
 		}
-		if (!Fingerprint.same(this.context.fingerprint(), this.in.readAddress())) {
-			throw this.context.mismatch(this.peer, this.in.readAddress());
+		if (!Fingerprint.same(this.context.fingerprint(), this.in.address())) {
+			throw this.context.mismatch(this.peer, this.in.address());
 		}
-		this.in.release(OPENING_BYTES);
+		this.in.advance(OPENING_BYTES);
 		this.blockedReading = false;
 		this.fingerprintReadFor = this.context.turn();
 		return true;
@@ -158,19 +158,19 @@ final class RingLink implements Link {
 		if (!fingerprintReceived()) {
 			return 0;
 		}
-		long count = this.in.readable(wantedBytes);
+		long count = this.in.available(wantedBytes);
 		this.blockedReading = (count == 0 && wantedBytes > 0);
 		return count;
 	}
 
 	@Override
 	public long readAddress() {
-		return this.in.readAddress();
+		return this.in.address();
 	}
 
 	@Override
 	public void consume(long bytes) {
-		this.in.release(bytes);
+		this.in.advance(bytes);
 		this.receivedBytes += bytes;
 		this.doorbell.ring(this.peer);
 	}

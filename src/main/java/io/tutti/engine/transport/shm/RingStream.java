@@ -47,8 +47,8 @@ final class RingStream implements ByteStream {
 	RingStream(int peer, HostMemory memory, Doorbell doorbell, @Nullable CrossMemoryAttach attach) {
 		this.peer = peer;
 		this.doorbell = doorbell;
-		this.out = new Ring(memory.messageRing(memory.self(), peer), memory.layout().messageRingBytes());
-		this.in = new Ring(memory.messageRing(peer, memory.self()), memory.layout().messageRingBytes());
+		this.out = Ring.writer(memory.messageRing(memory.self(), peer), memory.layout().messageRingBytes());
+		this.in = Ring.reader(memory.messageRing(peer, memory.self()), memory.layout().messageRingBytes());
 		this.peerCalls = memory.line(peer, Line.MESSAGE_CALLS);
 		this.peerLeft = memory.line(peer, Line.LEFT);
 		this.peerPid = memory.pid(peer);
@@ -131,12 +131,12 @@ final class RingStream implements ByteStream {
 
 	/** Whether there is data to read. */
 	boolean hasData() {
-		return this.in.readable(1) > 0;
+		return this.in.available(1) > 0;
 	}
 
 	/** Whether a read or write that was blocked can make progress. */
 	boolean unblocked() {
-		return hasData() || this.blockedWriting && this.out.writable(1) > 0;
+		return hasData() || this.blockedWriting && this.out.available(1) > 0;
 	}
 
 }

@@ -30,8 +30,8 @@ class RingStressTest {
 		long seed = Long.getLong("tutti.test.seed", System.nanoTime());
 		MemorySegment memory = Arena.global().allocate(2 * HostLayout.LINE_BYTES + CAPACITY, 4096);
 		List<Long> words = RankThreads.run(2, Duration.ofSeconds(50),
-				(side) -> (side == 0) ? write(new Ring(memory.address(), CAPACITY), new SplittableRandom(seed))
-						: read(new Ring(memory.address(), CAPACITY), new SplittableRandom(seed + 1)));
+				(side) -> (side == 0) ? write(Ring.writer(memory.address(), CAPACITY), new SplittableRandom(seed))
+						: read(Ring.reader(memory.address(), CAPACITY), new SplittableRandom(seed + 1)));
 		assertThat(words).as("words, with -Dtutti.test.seed=%s", seed).containsOnly(WORDS);
 	}
 
@@ -39,15 +39,15 @@ class RingStressTest {
 		long next = 0;
 		while (next < WORDS) {
 			if (random.nextInt(8) == 0) {
-				ring.alignWriting(64);
+				ring.align(64);
 			}
 			long wanted = Math.min(WORDS - next, random.nextLong(1, 100)) * Long.BYTES;
-			long bytes = ring.writable(wanted) & -Long.BYTES;
+			long bytes = ring.available(wanted) & -Long.BYTES;
 			for (long offset = 0; offset < bytes; offset += Long.BYTES) {
-				NativeMemory.putLong(ring.writeAddress() + offset, next++);
+				NativeMemory.putLong(ring.address() + offset, next++);
 			}
 			if (bytes > 0) {
-				ring.publish(bytes);
+				ring.advance(bytes);
 			}
 			yieldIf(bytes == 0);
 		}
@@ -61,9 +61,9 @@ class RingStressTest {
 	private static long read(Ring ring, SplittableRandom random) {
 		long next = 0;
 		while (next < WORDS) {
-			long bytes = ring.readable(random.nextLong(1, 100) * Long.BYTES) & -Long.BYTES;
+			long bytes = ring.available(random.nextLong(1, 100) * Long.BYTES) & -Long.BYTES;
 			for (long offset = 0; offset < bytes; offset += Long.BYTES) {
-				long word = NativeMemory.getLong(ring.readAddress() + offset);
+				long word = NativeMemory.getLong(ring.address() + offset);
 				if (word == next) {
 					next++;
 				}
@@ -71,7 +71,7 @@ class RingStressTest {
 					throw new AssertionError("expected " + next + ", got " + word);
 				}
 			}
-			ring.release(bytes);
+			ring.advance(bytes);
 			yieldIf(bytes == 0);
 		}
 		return next;
@@ -85,8 +85,8 @@ class RingStressTest {
 		long seed = Long.getLong("tutti.test.seed", System.nanoTime());
 		MemorySegment memory = Arena.global().allocate(2 * HostLayout.LINE_BYTES + CAPACITY, 4096);
 		List<Long> words = RankThreads.run(2, Duration.ofSeconds(50),
-				(side) -> (side == 0) ? put(new Ring(memory.address(), CAPACITY), new SplittableRandom(seed))
-						: take(new Ring(memory.address(), CAPACITY), new SplittableRandom(seed + 1)));
+				(side) -> (side == 0) ? put(Ring.writer(memory.address(), CAPACITY), new SplittableRandom(seed))
+						: take(Ring.reader(memory.address(), CAPACITY), new SplittableRandom(seed + 1)));
 		assertThat(words).as("words, with -Dtutti.test.seed=%s", seed).containsOnly(WORDS);
 	}
 
