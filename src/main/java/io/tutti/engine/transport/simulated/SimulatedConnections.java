@@ -92,7 +92,7 @@ public final class SimulatedConnections implements Connections {
 
 	@Override
 	public void close() {
-		this.network.leave(this.self);
+		this.network.leave(this.self, this.identity.worldSize());
 	}
 
 }

@@ -5,6 +5,7 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Predicate;
 
 /**
  * The pipes between the ranks of one JVM, created on first use, and the ranks that have
@@ -68,11 +69,7 @@ public final class SimulatedNetwork {
 	}
 
 	private boolean isClosed(String group, int worldRank) {
-		return this.lost.contains(worldRank) || hasLeft(group, worldRank);
-	}
-
-	private boolean hasLeft(String group, int worldRank) {
-		return this.left.contains(new Endpoint(groupOf(group), worldRank));
+		return this.lost.contains(worldRank) || this.left.contains(new Endpoint(groupOf(group), worldRank));
 	}
 
 	private static String groupOf(String connection) {
@@ -106,8 +103,11 @@ public final class SimulatedNetwork {
 		return this.dialers.computeIfAbsent(endpoint, (key) -> new ConcurrentLinkedQueue<>());
 	}
 
-	/** Closes the connections of a rank in one group. */
-	void leave(Endpoint endpoint) {
+	/**
+	 * Closes the connections of a rank in one group, and forgets the group once all its
+	 * ranks have left.
+	 */
+	synchronized void leave(Endpoint endpoint, int worldSize) {
 		this.sleepers.remove(endpoint);
 		this.left.add(endpoint);
 		this.pipes.forEach((direction, pipe) -> {
@@ -116,20 +116,31 @@ public final class SimulatedNetwork {
 				pipe.close();
 			}
 		});
-		this.pipes.keySet()
-			.removeIf((direction) -> hasLeft(direction.group(), direction.from())
-					&& hasLeft(direction.group(), direction.to()));
+		removeClosed();
+		Predicate<Endpoint> inGroup = (other) -> other.group().equals(endpoint.group());
+		if (this.left.stream().filter(inGroup).count() == worldSize) {
+			this.left.removeIf(inGroup);
+			this.dialers.keySet().removeIf(inGroup);
+		}
 		this.sleepers.values().forEach(Runnable::run);
 	}
 
+	/** Removes the pipes that no rank uses any more. */
+	private void removeClosed() {
+		this.pipes.keySet()
+			.removeIf((direction) -> isClosed(direction.group(), direction.from())
+					&& isClosed(direction.group(), direction.to()));
+	}
+
 	/** Closes all connections of a rank, as the kernel does when its process dies. */
-	public void cut(int worldRank) {
+	public synchronized void cut(int worldRank) {
 		this.lost.add(worldRank);
 		this.pipes.forEach((direction, pipe) -> {
 			if (direction.from() == worldRank || direction.to() == worldRank) {
 				pipe.close();
 			}
 		});
+		removeClosed();
 		this.sleepers.values().forEach(Runnable::run);
 	}
 

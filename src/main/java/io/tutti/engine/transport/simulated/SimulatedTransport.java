@@ -117,7 +117,8 @@ public final class SimulatedTransport implements Transport, CallWait.Peers {
 
 	@Override
 	public void close() {
-		this.network.leave(new SimulatedNetwork.Endpoint(this.identity.connectionName(), this.identity.worldRank()));
+		this.network.leave(new SimulatedNetwork.Endpoint(this.identity.connectionName(), this.identity.worldRank()),
+				this.identity.worldSize());
 		this.arena.close();
 	}
 
