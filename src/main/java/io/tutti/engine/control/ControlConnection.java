@@ -1,5 +1,6 @@
 package io.tutti.engine.control;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
@@ -80,13 +81,19 @@ public final class ControlConnection implements AutoCloseable {
 	 * @return whether the peer may send more
 	 */
 	boolean fill(ByteBuffer scratch) throws IOException {
-		int read;
-		do {
-			read = this.socket.read(scratch.clear());
-			this.frames.append(scratch.flip());
+		try {
+			int read;
+			do {
+				read = this.socket.read(scratch.clear());
+				this.frames.append(scratch.flip());
+			}
+			while (read == scratch.capacity() && this.socket.hasBufferedInput());
+			return read >= 0;
 		}
-		while (read == scratch.capacity() && this.socket.hasBufferedInput());
-		return read >= 0;
+		catch (EOFException ex) {
+			// The kernel of a process that was killed ends TLS as it ends plain TCP.
+			return false;
+		}
 	}
 
 	/** The next complete message, or {@code null}. */

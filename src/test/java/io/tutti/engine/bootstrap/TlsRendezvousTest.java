@@ -27,6 +27,7 @@ import io.tutti.engine.tls.Authority;
 import io.tutti.engine.tls.HandshakeDeadline;
 import io.tutti.engine.tls.PeerSocket;
 import io.tutti.engine.tls.Tls;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -88,6 +89,24 @@ class TlsRendezvousTest {
 				world.members.put(1, TestWorld.join(joining));
 			}
 		}
+	}
+
+	/** Its kernel ends the connection without a TLS close. */
+	@Test
+	void aRankThatIsKilledCountsAsDead() throws Exception {
+		TestWorld world = new TestWorld(2);
+		CompletableFuture<Membership> zero = world.joining(0, GOOD);
+		dial(world).close();
+		PeerSocket killed = Handshake.ofControl("secret")
+			.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), world.port), GOOD.tls(),
+					(local) -> RawRank.hello(1, 2), HandshakeDeadline.within(Duration.ofSeconds(20)));
+		try (world) {
+			world.members.put(0, TestWorld.join(zero));
+			killed.socket().shutdownOutput();
+			Awaitility.await().until(() -> !world.events.get(0).failures.isEmpty());
+			assertThat(world.events.get(0).ended).containsExactly(1);
+		}
+		killed.close();
 	}
 
 	@Test

@@ -10,7 +10,7 @@ import io.tutti.engine.spi.CallReport;
 import org.jspecify.annotations.Nullable;
 
 /** Records the events that the control plane sends to a rank. */
-public final class RecordedControlEvents implements ControlListener {
+public class RecordedControlEvents implements ControlListener {
 
 	public final List<Failure> failures = new CopyOnWriteArrayList<>();
 
@@ -23,6 +23,8 @@ public final class RecordedControlEvents implements ControlListener {
 	public final List<String> warnings = new CopyOnWriteArrayList<>();
 
 	public final List<Integer> withdrawn = new CopyOnWriteArrayList<>();
+
+	public final List<Integer> ended = new CopyOnWriteArrayList<>();
 
 	public final Map<String, Long> entered = new ConcurrentHashMap<>();
 
@@ -40,6 +42,11 @@ public final class RecordedControlEvents implements ControlListener {
 	@Override
 	public void departed(Departure departure) {
 		this.departures.add(departure);
+	}
+
+	@Override
+	public void ended(int rank) {
+		this.ended.add(rank);
 	}
 
 	@Override
