@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * Bytes that {@link #write} accepts have been sent, so there is no flush. In return, the
  * bytes that it has not accepted must be offered again before any others: they may be
- * encrypted already. After the first failure nothing is read or written.
+ * encrypted already. After the first failure nothing is written, and nothing is read
+ * unless only the socket has refused output.
  */
 public final class TlsChannel extends PeerSocket {
 
@@ -52,7 +53,9 @@ public final class TlsChannel extends PeerSocket {
 
 	private boolean finished;
 
-	private @Nullable IOException failure;
+	private @Nullable IOException inputFailure;
+
+	private @Nullable IOException outputFailure;
 
 	TlsChannel(SocketChannel socket, SSLEngine engine) {
 		super(socket);
@@ -181,7 +184,7 @@ public final class TlsChannel extends PeerSocket {
 	 */
 	@Override
 	public int read(ByteBuffer target) throws IOException {
-		requireIntact();
+		requireIntact(this.inputFailure);
 		int start = target.position();
 		take(target);
 		try {
@@ -258,7 +261,7 @@ public final class TlsChannel extends PeerSocket {
 	 */
 	@Override
 	public int write(ByteBuffer source) throws IOException {
-		requireIntact();
+		requireIntact(this.outputFailure);
 		int start = source.position();
 		try {
 			while (send()) {
@@ -272,7 +275,7 @@ public final class TlsChannel extends PeerSocket {
 			}
 		}
 		catch (IOException ex) {
-			throw fail(ex);
+			throw failOutput(ex);
 		}
 		return source.position() - start;
 	}
@@ -321,7 +324,7 @@ public final class TlsChannel extends PeerSocket {
 	 */
 	@Override
 	public boolean shutdownOutput() throws IOException {
-		requireIntact();
+		requireIntact(this.outputFailure);
 		try {
 			if (send() && !this.finished) {
 				this.finished = true;
@@ -335,12 +338,11 @@ public final class TlsChannel extends PeerSocket {
 			return true;
 		}
 		catch (IOException ex) {
-			throw fail(ex);
+			throw failOutput(ex);
 		}
 	}
 
-	private void requireIntact() throws IOException {
-		IOException cause = this.failure;
+	private static void requireIntact(@Nullable IOException cause) throws IOException {
 		if (cause != null) {
 			throw new IOException("the connection has failed before: " + cause.getMessage(), cause);
 		}
@@ -348,8 +350,18 @@ public final class TlsChannel extends PeerSocket {
 
 	private IOException fail(IOException ex) {
 		IOException cause = (ex instanceof SSLException ssl) ? TlsException.of(ssl) : ex;
-		this.failure = cause;
+		this.inputFailure = cause;
+		this.outputFailure = cause;
 		return cause;
+	}
+
+	/** The peer may have closed its socket after it sent what is still to be read. */
+	private IOException failOutput(IOException ex) {
+		if (ex instanceof SSLException) {
+			return fail(ex);
+		}
+		this.outputFailure = ex;
+		return ex;
 	}
 
 }

@@ -128,6 +128,22 @@ class TlsChannelTest {
 	}
 
 	@Test
+	void whatThePeerSentBeforeItClosedIsReadAfterAFailedWrite() throws Exception {
+		handshake(GOOD, GOOD);
+		this.connected.write(ByteBuffer.wrap(new byte[] { 7 }));
+		this.connected.shutdownOutput();
+		this.connected.close();
+		assertThatThrownBy(() -> {
+			while (true) {
+				this.accepted.write(ByteBuffer.allocate(1));
+			}
+		}).isInstanceOf(IOException.class);
+		assertThatThrownBy(() -> this.accepted.write(ByteBuffer.allocate(1))).hasMessageContaining("failed before");
+		assertThat(read(this.accepted, 1)).containsExactly(7);
+		assertThat(this.accepted.read(ByteBuffer.allocate(1))).isEqualTo(-1);
+	}
+
+	@Test
 	void aByteChangedInTransitIsDetected() throws Exception {
 		handshake(GOOD, GOOD);
 		this.connected.socket().write(ByteBuffer.wrap(new byte[] { 23, 3, 3, 0, 20 }));
