@@ -84,6 +84,12 @@ final class FormationProtocol {
 	/** An attempt that fails leaves time for more before the rendezvous timeout. */
 	private static final int ATTEMPTS = 4;
 
+	/**
+	 * Members that have accepted may be slow to join, and the others cannot do without
+	 * them. One that was stopped leaves time for an attempt without it.
+	 */
+	private static final int PATIENT_ATTEMPTS = 2;
+
 	/** For a member that has been silent for the heartbeat timeout. It may resume. */
 	private static final Duration SILENT_PROBE = Duration.ofMillis(200);
 
@@ -281,12 +287,16 @@ final class FormationProtocol {
 
 	/** The leader's next message other than a sign of life. */
 	private FormationMessage decision(FormationLink link) throws IOException {
-		FormationMessage message = link.receive(HandshakeDeadline.within(this.settings.timeouts().heartbeat()));
+		FormationMessage message = receive(link);
 		while (message instanceof Wait) {
 			requireTime();
-			message = link.receive(HandshakeDeadline.within(this.settings.timeouts().heartbeat()));
+			message = receive(link);
 		}
 		return message;
+	}
+
+	private FormationMessage receive(FormationLink link) throws IOException {
+		return link.receive(HandshakeDeadline.within(this.settings.timeouts().heartbeat()));
 	}
 
 	private @Nullable Formed accept(Propose proposal, FormationLink link) throws IOException, InterruptedException {
@@ -304,11 +314,10 @@ final class FormationProtocol {
 		return formed;
 	}
 
-	/** Waits until the leader has joined the group or its connection has ended. */
-	private static boolean hasJoined(FormationLink link) {
+	/** Waits until the leader has joined the group or is lost. */
+	private boolean hasJoined(FormationLink link) {
 		try {
-			while (!(link.receive(() -> {
-			}) instanceof Joined)) {
+			while (!(receive(link) instanceof Joined)) {
 				// Other messages show that the leader is alive.
 			}
 			return true;
@@ -469,10 +478,9 @@ final class FormationProtocol {
 			throws InterruptedException {
 		Formation formation = proposal.formation();
 		String id = formation.id();
-		BooleanSupplier lost = () -> this.member.anyLost(requests, id) || (proposal.trial() && limit.expired());
 		requests.forEach((request) -> request.link().trySend(proposal));
 		while (!this.member.allAccepted(requests, id)) {
-			if (limit.expired() || lost.getAsBoolean()) {
+			if (limit.expired() || this.member.anyLost(requests, id)) {
 				return null;
 			}
 			this.member.await(POLL_MILLIS);
@@ -480,7 +488,9 @@ final class FormationProtocol {
 		int port = formation.members().getFirst().equals(this.member.self()) ? this.rendezvous.freePort()
 				: this.member.port(requests.getFirst());
 		requests.forEach((request) -> request.link().trySend(new Commit(id, port)));
-		Formed formed = join(proposal, port, lost);
+		Deadline joined = proposal.trial() ? limit
+				: Deadline.after(this.settings.timeouts().rendezvous().dividedBy(PATIENT_ATTEMPTS));
+		Formed formed = join(proposal, port, () -> this.member.anyLost(requests, id) || joined.expired());
 		if (formed != null) {
 			requests.forEach((request) -> request.link().trySend(new Joined(id)));
 		}

@@ -16,10 +16,14 @@ import java.util.concurrent.TimeUnit;
 
 import io.tutti.CollectiveListener;
 import io.tutti.engine.RankAssignment;
+import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.control.RendezvousException;
+import io.tutti.engine.elastic.FormationMessage.Accepted;
+import io.tutti.engine.elastic.FormationMessage.Commit;
 import io.tutti.engine.elastic.FormationMessage.Formation;
 import io.tutti.engine.elastic.FormationMessage.Member;
+import io.tutti.engine.elastic.FormationMessage.Propose;
 import io.tutti.engine.elastic.FormationProtocol.Formed;
 import io.tutti.engine.elastic.FormationProtocol.Origin;
 import org.awaitility.Awaitility;
@@ -315,6 +319,59 @@ class FormationProtocolTest {
 			.isInstanceOf(RendezvousException.class)
 			.hasMessageContaining("awaited ranks: [0]");
 		assertThat(this.parties.get(1).member.requests()).isEmpty();
+	}
+
+	@Test
+	void aLeaderGivesUpAMemberThatHasAcceptedAndDoesNotJoin() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(2, 2, 1, Duration.ofSeconds(12));
+		List<Party> members = twoMembers(ranks, ranks.settings());
+		Party stopped = members.getLast();
+		members.getFirst().form(1);
+		try (FormationLink link = stopped.endpoint.connect(0, Duration.ofSeconds(5))) {
+			link.send(stopped.member.join(Set.of()));
+			link.send(new Accepted(receive(link, Propose.class).formation().id(), 29500));
+			receive(link, Commit.class);
+			stopped.endpoint.close();
+			assertThat(members.getFirst().formed.get().formation().slots()).containsExactly(0);
+		}
+	}
+
+	@Test
+	void aMemberGivesUpALeaderThatShowsNoSignOfLifeAfterTheCommit() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(2, 2, 1);
+		List<Party> members = twoMembers(ranks, withHeartbeat(ranks.settings(), Duration.ofSeconds(3)));
+		LocalMember leader = members.getFirst().member;
+		members.getLast().form(0);
+		Awaitility.await().until(() -> leader.requests().size() == 1);
+		LocalMember.Request request = leader.requests().getFirst();
+		Formation next = new Formation(1, "f1", List.of(leader.self(), members.getLast().member.self()));
+		request.link().send(new Propose(next, "f0", false));
+		Awaitility.await().until(() -> leader.allAccepted(List.of(request), "f1"));
+		request.link().send(new Commit("f1", leader.port(request)));
+		// Without the lock the endpoint sends no signs of life.
+		synchronized (request.link()) {
+			Awaitility.await()
+				.atMost(Duration.ofSeconds(30))
+				.until(() -> leader.requests().stream().anyMatch((newer) -> newer != request));
+		}
+	}
+
+	private static <T extends FormationMessage> T receive(FormationLink link, Class<T> type) throws IOException {
+		while (true) {
+			FormationMessage message = link.receive(() -> {
+			});
+			if (type.isInstance(message)) {
+				return type.cast(message);
+			}
+		}
+	}
+
+	private static EngineSettings withHeartbeat(EngineSettings all, Duration heartbeat) {
+		Timeouts timeouts = all.timeouts();
+		return new EngineSettings(all.backend(), all.jobId(), all.token(), all.generation(), null, null, null, 0,
+				all.congestionControl(), all.sharedConfig(), new Timeouts(timeouts.rendezvous(), timeouts.collective(),
+						heartbeat, timeouts.abort(), timeouts.drain()),
+				null);
 	}
 
 	@Test
