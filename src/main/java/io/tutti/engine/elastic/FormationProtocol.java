@@ -67,6 +67,12 @@ final class FormationProtocol {
 
 	private static final long POLL_MILLIS = 10;
 
+	/**
+	 * While there is no leader, each of possibly many processes connects to all slots
+	 * again and again.
+	 */
+	private static final long LONGEST_POLL_MILLIS = 250;
+
 	/** How often a leader asks the members that have not joined. */
 	private static final long ASK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -145,6 +151,7 @@ final class FormationProtocol {
 	 * @throws RendezvousException if this member may not continue or the deadline passes
 	 */
 	@Nullable Formed form(boolean mayBeDone) {
+		long pollMillis = POLL_MILLIS;
 		try {
 			while (true) {
 				Map<Integer, Answer> answers = askAll(Set.of());
@@ -166,7 +173,8 @@ final class FormationProtocol {
 					return formed;
 				}
 				requireTime();
-				Thread.sleep(ThreadLocalRandom.current().nextLong(POLL_MILLIS, 4 * POLL_MILLIS));
+				pollMillis = (leader < 0) ? Math.min(2 * pollMillis, LONGEST_POLL_MILLIS) : POLL_MILLIS;
+				Thread.sleep(ThreadLocalRandom.current().nextLong(pollMillis, 4 * pollMillis));
 			}
 		}
 		catch (InterruptedException ex) {

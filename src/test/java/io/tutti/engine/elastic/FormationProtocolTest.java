@@ -13,6 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.tutti.CollectiveListener;
 import io.tutti.engine.RankAssignment;
@@ -59,6 +60,8 @@ class FormationProtocolTest {
 
 		private final CountDownLatch awaits = new CountDownLatch(1);
 
+		private final AtomicInteger lookups = new AtomicInteger();
+
 		private volatile boolean seesFirst = true;
 
 		private volatile InetAddress first = InetAddress.getLoopbackAddress();
@@ -77,6 +80,7 @@ class FormationProtocolTest {
 		}
 
 		private InetAddress[] addresses(String host) throws UnknownHostException {
+			this.lookups.incrementAndGet();
 			if (host.equals("first") && !this.seesFirst) {
 				throw new UnknownHostException(host);
 			}
@@ -372,6 +376,15 @@ class FormationProtocolTest {
 				all.congestionControl(), all.sharedConfig(), new Timeouts(timeouts.rendezvous(), timeouts.collective(),
 						heartbeat, timeouts.abort(), timeouts.drain()),
 				null);
+	}
+
+	@Test
+	void aProcessThatWaitsForALeaderAsksLessAndLessOften() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(2, 2, 1, Duration.ofSeconds(2));
+		Party waiting = party(ranks, new Member(1, "b1", "host"));
+		waiting.form(0);
+		assertThatThrownBy(waiting.formed::get).cause().isInstanceOf(RendezvousException.class);
+		assertThat(waiting.lookups).hasValueBetween(3, 14);
 	}
 
 	@Test
