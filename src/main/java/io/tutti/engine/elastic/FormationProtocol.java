@@ -149,6 +149,7 @@ final class FormationProtocol {
 	 * Forms the next generation.
 	 * @return the formed generation, or {@code null} if the job is done
 	 * @throws RendezvousException if this member may not continue or the deadline passes
+	 * @throws IllegalStateException if this member leaves meanwhile
 	 */
 	@Nullable Formed form(boolean mayBeDone) {
 		long pollMillis = POLL_MILLIS;
@@ -183,7 +184,11 @@ final class FormationProtocol {
 		}
 	}
 
+	/** Ends the formation at its deadline, or when this member leaves. */
 	private void requireTime() {
+		if (this.member.hasLeft()) {
+			throw new IllegalStateException("this rank has left the group");
+		}
 		if (this.deadline.expired()) {
 			Exception last = this.rendezvous.lastFailure();
 			throw failure(
@@ -337,7 +342,8 @@ final class FormationProtocol {
 
 	private @Nullable Formed join(Propose proposal, int port, BooleanSupplier lost) throws InterruptedException {
 		Formation formation = proposal.formation();
-		Engine engine = this.rendezvous.join(formation, port, proposal.trial(), lost);
+		Engine engine = this.rendezvous.join(formation, port, proposal.trial(),
+				() -> this.member.hasLeft() || lost.getAsBoolean());
 		if (engine == null) {
 			return null;
 		}

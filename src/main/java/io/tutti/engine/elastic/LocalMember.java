@@ -163,11 +163,11 @@ final class LocalMember {
 	}
 
 	/**
-	 * Accepts a formation, once for each generation.
+	 * Accepts a formation, once for each generation, unless this member has left.
 	 * @return whether it is accepted
 	 */
 	synchronized boolean accept(Formation proposed, @Nullable String baseId) {
-		if (this.phase != Phase.FORMING || proposed.generation() <= this.acceptedGeneration
+		if (this.left || this.phase != Phase.FORMING || proposed.generation() <= this.acceptedGeneration
 				|| (this.base != null && proposed.generation() <= this.base.generation())
 				|| !proposed.members().contains(this.self)) {
 			return false;
@@ -236,6 +236,10 @@ final class LocalMember {
 			this.left = true;
 		}
 		dismiss(null);
+	}
+
+	synchronized boolean hasLeft() {
+		return this.left;
 	}
 
 	synchronized void replied(Request request, Reply reply) {

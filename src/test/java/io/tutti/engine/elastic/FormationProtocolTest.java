@@ -388,6 +388,17 @@ class FormationProtocolTest {
 	}
 
 	@Test
+	void aMemberThatHasLeftFormsNothing() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(2, 2, 1);
+		Party leaving = party(ranks, new Member(1, "b1", "host"));
+		leaving.form(0);
+		assertThat(leaving.awaits()).isTrue();
+		leaving.member.leave();
+		assertThatThrownBy(leaving.formed::get).cause().isInstanceOf(IllegalStateException.class);
+		assertThat(leaving.member.accept(new Formation(0, "f0", List.of(leaving.member.self())), null)).isFalse();
+	}
+
+	@Test
 	void requestsToARankThatDoesNotLeadEndWhenItsGroupForms() throws Exception {
 		ElasticMembers ranks = new ElasticMembers(3, 3, 1);
 		List<Member> members = List.of(new Member(0, "a0", "host"), new Member(2, "a2", "host"));
