@@ -368,7 +368,7 @@ public final class RankControl implements ControlPlane {
 	}
 
 	private void failed(Failure verdict) {
-		boolean awaited = this.unanswered.remove(verdict.group()) != null;
+		boolean awaited = this.unanswered.keySet().removeIf((group) -> breaks(verdict, group));
 		if (!awaited && verdict.equals(this.last)) {
 			return;
 		}
@@ -377,6 +377,15 @@ public final class RankControl implements ControlPlane {
 		if (verdict.kind() == Failure.Kind.PEER_LOST || verdict.group().equals(Failure.WORLD)) {
 			this.labelled.fail(verdict);
 		}
+	}
+
+	/** Whether a verdict breaks a group. One that is not known any more has been left. */
+	private boolean breaks(Failure verdict, String group) {
+		if (verdict.kind() != Failure.Kind.PEER_LOST || verdict.group().equals(group)) {
+			return verdict.group().equals(group);
+		}
+		List<Integer> members = this.events.members(group);
+		return members.isEmpty() || verdict.ranks().stream().anyMatch(members::contains);
 	}
 
 	private void drain(String reason) {

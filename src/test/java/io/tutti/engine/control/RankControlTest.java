@@ -10,6 +10,7 @@ import io.tutti.Collective;
 import io.tutti.Failure;
 import io.tutti.Failure.Kind;
 import io.tutti.engine.control.ControlMessage.Drain;
+import io.tutti.engine.control.ControlMessage.RankZeroLeft;
 import io.tutti.engine.control.ControlMessage.Request;
 import io.tutti.engine.control.ControlMessage.RollCall;
 import io.tutti.engine.control.ControlMessage.RollCallReply;
@@ -84,6 +85,36 @@ class RankControlTest {
 		control.report(SEEN);
 		control.receive(new Verdict(SEEN));
 		assertThat(this.events.failures).containsExactly(SEEN, SEEN);
+	}
+
+	@Test
+	void aLostRankAnswersTheReportsOfItsGroups() {
+		RankControl control = rank(1);
+		this.events.members.put("with", List.of(1, 2));
+		this.events.members.put("without", List.of(0, 1));
+		Failure without = timeout("without");
+		Failure lost = Failure.outside(Kind.PEER_LOST, Failure.WORLD, List.of(2), "it was killed");
+		control.report(timeout("with"));
+		control.report(without);
+		control.receive(new Verdict(lost));
+		control.receive(new RankZeroLeft(null));
+		assertThat(this.events.failures).containsExactly(lost, without);
+	}
+
+	@Test
+	void aVerdictOnALostRankAnswersALaterReportOfAnotherGroup() {
+		RankControl control = rank(1);
+		Failure lost = Failure.outside(Kind.PEER_LOST, Failure.WORLD, List.of(0), "it was killed");
+		control.receive(new Verdict(lost));
+		this.events.members.put("a", List.of(0, 1));
+		control.report(timeout("a"));
+		control.receive(new Verdict(lost));
+		assertThat(this.events.failures).containsExactly(lost, lost);
+	}
+
+	private static Failure timeout(String group) {
+		return new Failure(Kind.TIMEOUT, group, 3, Collective.BARRIER, List.of(0), "no data came from them",
+				Duration.ofSeconds(3), Duration.ofSeconds(3));
 	}
 
 	@Test
