@@ -14,16 +14,16 @@ import java.util.regex.Pattern;
 import io.tutti.engine.spi.Deadline;
 
 /**
- * Host and port of the rendezvous.
+ * Host and port of the rendezvous, or of a formation endpoint.
  *
  * @param host name or address; an IPv6 address with or without brackets
  * @param port port
  */
-record RendezvousAddress(String host, int port) {
+public record RendezvousAddress(String host, int port) {
 
 	/** Resolves host names. In a cluster a name may not be known yet. */
 	@FunctionalInterface
-	interface NameService {
+	public interface NameService {
 
 		/** The system's resolver. */
 		NameService SYSTEM = InetAddress::getAllByName;
@@ -47,7 +47,7 @@ record RendezvousAddress(String host, int port) {
 	 * @throws UnknownHostException if there are none
 	 * @throws SocketTimeoutException if none were found in time
 	 */
-	List<InetAddress> resolve(NameService names, Deadline deadline)
+	public List<InetAddress> resolve(NameService names, Deadline deadline)
 			throws UnknownHostException, SocketTimeoutException, InterruptedException {
 		FutureTask<InetAddress[]> lookup = new FutureTask<>(() -> names.addressesOf(this.host));
 		Thread.startVirtualThread(lookup);

@@ -24,6 +24,8 @@ import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.bootstrap.ConnectionAcceptor;
 import io.tutti.engine.bootstrap.Handshake;
 import io.tutti.engine.bootstrap.HandshakeException;
+import io.tutti.engine.bootstrap.RendezvousAddress;
+import io.tutti.engine.bootstrap.RendezvousAddress.NameService;
 import io.tutti.engine.control.ControlMessage.FormationHello;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousException.Reason;
@@ -74,14 +76,6 @@ final class FormationEndpoint implements AutoCloseable {
 
 	}
 
-	/** Looks the addresses of a host up. */
-	@FunctionalInterface
-	interface Names {
-
-		InetAddress[] addresses(String host) throws UnknownHostException;
-
-	}
-
 	/** Where this process has reached the process of a slot. */
 	private record Reached(String member, InetAddress address) {
 	}
@@ -103,7 +97,7 @@ final class FormationEndpoint implements AutoCloseable {
 
 	private final List<Endpoint> endpoints;
 
-	private final Names names;
+	private final NameService names;
 
 	private final Handshake<FormationHello> handshake;
 
@@ -117,7 +111,7 @@ final class FormationEndpoint implements AutoCloseable {
 
 	private volatile boolean closed;
 
-	private FormationEndpoint(LocalMember member, EngineSettings settings, List<Endpoint> endpoints, Names names,
+	private FormationEndpoint(LocalMember member, EngineSettings settings, List<Endpoint> endpoints, NameService names,
 			ConnectionAcceptor acceptor) {
 		this.member = member;
 		this.settings = settings;
@@ -132,11 +126,12 @@ final class FormationEndpoint implements AutoCloseable {
 	 * @throws RendezvousException if the address cannot be bound
 	 */
 	static FormationEndpoint open(LocalMember member, EngineSettings settings, List<Endpoint> endpoints) {
-		return open(member, settings, endpoints, InetAddress::getAllByName);
+		return open(member, settings, endpoints, NameService.SYSTEM);
 	}
 
 	/** As above, with a given name service. */
-	static FormationEndpoint open(LocalMember member, EngineSettings settings, List<Endpoint> endpoints, Names names) {
+	static FormationEndpoint open(LocalMember member, EngineSettings settings, List<Endpoint> endpoints,
+			NameService names) {
 		int slot = member.self().slot();
 		Endpoint own = endpoints.get(slot);
 		String bind = settings.bindAddress();
@@ -175,7 +170,7 @@ final class FormationEndpoint implements AutoCloseable {
 	 */
 	FormationLink connect(int slot, Duration limit) throws IOException {
 		IOException last = new UnknownHostException(this.endpoints.get(slot).host());
-		for (InetAddress address : addresses(slot)) {
+		for (InetAddress address : addresses(slot, limit)) {
 			try {
 				return connect(address, slot, limit);
 			}
@@ -193,17 +188,30 @@ final class FormationEndpoint implements AutoCloseable {
 				this.settings.tls(), (local) -> hello, HandshakeDeadline.within(limit)));
 	}
 
-	private List<InetAddress> addresses(int slot) {
+	/**
+	 * Where the process of a slot was reached last, then the addresses of its name, which
+	 * is looked up only if the first address does not suffice.
+	 */
+	private Iterable<InetAddress> addresses(int slot, Duration limit) {
 		Reached last = this.reached.get(slot);
+		return () -> Stream
+			.concat(Stream.ofNullable(last).map(Reached::address),
+					Stream.of(slot).flatMap((each) -> lookUp(each, limit).stream()))
+			.distinct()
+			.iterator();
+	}
+
+	private List<InetAddress> lookUp(int slot, Duration limit) {
+		Endpoint endpoint = this.endpoints.get(slot);
 		try {
-			return Stream
-				.concat((last != null) ? Stream.of(last.address()) : Stream.of(),
-						Stream.of(this.names.addresses(this.endpoints.get(slot).host())))
-				.distinct()
-				.toList();
+			return new RendezvousAddress(endpoint.host(), endpoint.port()).resolve(this.names, Deadline.after(limit));
 		}
-		catch (UnknownHostException ex) {
-			return (last != null) ? List.of(last.address()) : List.of();
+		catch (IOException ex) {
+			return List.of();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			return List.of();
 		}
 	}
 
@@ -234,8 +242,8 @@ final class FormationEndpoint implements AutoCloseable {
 	/** Asks a slot what its member does. */
 	Answer ask(int slot, Duration limit) {
 		Set<InetAddress> refused = new HashSet<>();
-		List<InetAddress> addresses = addresses(slot);
-		for (InetAddress address : addresses) {
+		boolean silent = false;
+		for (InetAddress address : addresses(slot, limit)) {
 			Answer answer = ask(slot, address, limit);
 			if (answer instanceof Answer.Alive) {
 				return answer;
@@ -243,10 +251,12 @@ final class FormationEndpoint implements AutoCloseable {
 			if (answer instanceof Answer.Refused) {
 				refused.add(address);
 			}
+			else {
+				silent = true;
+			}
 		}
 		Reached last = this.reached.get(slot);
-		boolean shown = (last != null && refused.contains(last.address()))
-				|| (!refused.isEmpty() && refused.size() == addresses.size());
+		boolean shown = (last != null && refused.contains(last.address())) || (!refused.isEmpty() && !silent);
 		return shown ? new Answer.Refused(refused) : new Answer.Silent();
 	}
 

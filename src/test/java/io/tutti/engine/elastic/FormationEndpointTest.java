@@ -8,6 +8,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
+import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
@@ -19,6 +20,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.tutti.Failure;
@@ -319,6 +321,35 @@ class FormationEndpointTest {
 			assertThat(this.endpoint.host(alive)).isEqualTo("127.0.0.1");
 			this.endpoint.connect(1, LIMIT).close();
 		}
+	}
+
+	@Test
+	@Timeout(20)
+	void aMemberIsAskedWhereItWasReachedAlthoughNoNameServerAnswers() throws Exception {
+		CountDownLatch never = new CountDownLatch(1);
+		AtomicBoolean silent = new AtomicBoolean();
+		this.endpoint.close();
+		this.endpoint = FormationEndpoint.open(this.member, this.ranks.settings(), this.ranks.elastic().endpoints(),
+				(host) -> silent.get() ? answer(never) : InetAddress.getAllByName("127.0.0.1"));
+		Member alive;
+		try (ElasticEngine _ = this.ranks.engine(1)) {
+			alive = ((Answer.Alive) this.endpoint.ask(1, LIMIT)).status().member();
+			silent.set(true);
+			assertThat(this.endpoint.ask(1, LIMIT)).isInstanceOf(Answer.Alive.class);
+			this.endpoint.connect(1, LIMIT).close();
+		}
+		assertThat(this.endpoint.hasEnded(alive, this.endpoint.ask(1, Duration.ofMillis(300)))).isTrue();
+		never.countDown();
+	}
+
+	private static InetAddress[] answer(CountDownLatch late) throws UnknownHostException {
+		try {
+			late.await();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		throw new UnknownHostException();
 	}
 
 	@Test
