@@ -103,10 +103,18 @@ public final class SimulatedControl {
 	}
 
 	private void execute(Runnable task) {
-		this.thread.execute(() -> {
+		this.thread.execute(() -> run(task));
+	}
+
+	/** An error ends the control plane of every rank, as that of a thread over TCP. */
+	private void run(Runnable task) {
+		try {
 			task.run();
 			tick();
-		});
+		}
+		catch (RuntimeException | Error ex) {
+			this.ranks.values().forEach((rank) -> rank.rankZeroLost("its control thread failed: " + ex));
+		}
 	}
 
 	private void tick() {
@@ -116,7 +124,7 @@ public final class SimulatedControl {
 		}
 		long dueNanos = this.coordinator.nanosUntilDue();
 		this.timer = (dueNanos == Long.MAX_VALUE) ? null
-				: this.thread.schedule(this::tick, dueNanos, TimeUnit.NANOSECONDS);
+				: this.thread.schedule(() -> run(this.coordinator::tick), dueNanos, TimeUnit.NANOSECONDS);
 	}
 
 	/** Delivers notices from the thread to every rank. */

@@ -64,6 +64,22 @@ class SimulatedControlTest {
 	}
 
 	@Test
+	void anErrorOfTheControlThreadFailsAllRanks() {
+		SimulatedControl broken = new SimulatedControl(2);
+		RecordedControlEvents recorded = new RecordedControlEvents();
+		broken.join(0, recorded);
+		broken.join(1, new RecordedControlEvents() {
+			@Override
+			public void drainRequested(String reason) {
+				throw new StackOverflowError("too deep");
+			}
+		}).requestDrain("now");
+		await(() -> assertThat(recorded.failures).singleElement()
+			.satisfies((failure) -> assertThat(failure.kind()).isEqualTo(Kind.PEER_LOST))
+			.satisfies((failure) -> assertThat(failure.detail()).contains("StackOverflowError: too deep")));
+	}
+
+	@Test
 	void theFirstReportIsTheVerdictForAllRanks() {
 		IntStream.range(0, WORLD_SIZE)
 			.parallel()
