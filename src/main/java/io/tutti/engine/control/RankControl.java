@@ -1,11 +1,16 @@
 package io.tutti.engine.control;
 
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -34,6 +39,7 @@ import io.tutti.engine.control.ControlMessage.TraceReply;
 import io.tutti.engine.control.ControlMessage.Verdict;
 import io.tutti.engine.spi.CallReport;
 import io.tutti.engine.spi.CallSignature;
+import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
@@ -91,6 +97,17 @@ public final class RankControl implements ControlPlane {
 	/** The limit of a query for a reply without a trace. */
 	private static final int SIGN_OF_LIFE = 0;
 
+	/** How soon the wait for a rank ends that has left or is lost. */
+	private static final long CHECK_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+	/**
+	 * A rank's answer to a query.
+	 *
+	 * @param after time from the query to the answer
+	 */
+	private record Answer(byte[] trace, Duration after) {
+	}
+
 	private final int rank;
 
 	private final ControlListener events;
@@ -101,7 +118,8 @@ public final class RankControl implements ControlPlane {
 
 	private final LabelledCalls labelled;
 
-	private final Map<Long, PendingQuery> queries = new ConcurrentHashMap<>();
+	/** By ticket, the answers that a query has not taken yet. */
+	private final Map<Long, BlockingQueue<ForwardedTrace>> queries = new ConcurrentHashMap<>();
 
 	/** By group, the failures this rank reported that have no verdict yet. */
 	private final Map<String, Failure> unanswered = new ConcurrentHashMap<>();
@@ -249,17 +267,36 @@ public final class RankControl implements ControlPlane {
 		return peers().stream().filter((peer) -> peer.state() == PeerStatus.State.UP).map(PeerStatus::rank).toList();
 	}
 
-	private Map<Integer, PendingQuery.Answer> gather(List<Integer> others, int limit, Duration timeout) {
+	/**
+	 * Asks through rank 0, until every rank that is up has answered. An interrupt ends
+	 * the wait and stays set.
+	 * @return the answers until then, by rank
+	 */
+	private Map<Integer, Answer> gather(List<Integer> others, int limit, Duration timeout) {
 		long ticket = this.tickets.incrementAndGet();
-		PendingQuery query = new PendingQuery(this.closed.get() ? List.of() : others);
-		this.queries.put(ticket, query);
+		Deadline deadline = Deadline.after(timeout);
+		Set<Integer> awaited = new HashSet<>(others);
+		Map<Integer, Answer> answers = new TreeMap<>();
+		BlockingQueue<ForwardedTrace> replies = new LinkedBlockingQueue<>();
+		this.queries.put(ticket, replies);
 		try {
 			send(new QueryTraces(ticket, limit));
-			return query.await(timeout, this.peers::isUp);
+			while (!this.closed.get() && this.peers.isUp(0) && !deadline.expired()
+					&& awaited.stream().anyMatch(this.peers::isUp)) {
+				ForwardedTrace reply = replies.poll(Math.min(deadline.remainingNanos(), CHECK_INTERVAL_NANOS),
+						TimeUnit.NANOSECONDS);
+				if (reply != null && awaited.remove(reply.rank())) {
+					answers.put(reply.rank(), new Answer(reply.trace(), deadline.elapsed()));
+				}
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
 		}
 		finally {
 			this.queries.remove(ticket);
 		}
+		return answers;
 	}
 
 	@Override
@@ -280,7 +317,7 @@ public final class RankControl implements ControlPlane {
 			case QueryCall(String group, long sequence) -> reportCall(group, sequence);
 			case QueryTrace(int requester, long ticket, int limit) ->
 				send(new TraceReply(requester, ticket, trace(limit)));
-			case ForwardedTrace(long ticket, int from, byte[] trace) -> traceArrived(ticket, from, trace);
+			case ForwardedTrace trace -> traceArrived(trace);
 			case LabelledNotice labelledNotice -> this.labelled.receive(labelledNotice);
 			case Departed(List<Departure> departures) -> departures.forEach(this.events::departed);
 			case Drain(String reason) -> drain(reason);
@@ -306,16 +343,11 @@ public final class RankControl implements ControlPlane {
 		return (limit == SIGN_OF_LIFE) ? new byte[0] : this.events.trace(Math.clamp(limit, 1, MAX_CALLS_IN_ALL));
 	}
 
-	private void traceArrived(long ticket, int from, byte[] trace) {
-		PendingQuery query = this.queries.get(ticket);
-		if (query != null) {
-			query.add(from, trace);
+	private void traceArrived(ForwardedTrace trace) {
+		BlockingQueue<ForwardedTrace> replies = this.queries.get(trace.ticket());
+		if (replies != null) {
+			replies.add(trace);
 		}
-	}
-
-	/** Queries go through rank 0, so they end without it. */
-	private void endQueries() {
-		this.queries.values().forEach(PendingQuery::end);
 	}
 
 	/**
@@ -326,9 +358,8 @@ public final class RankControl implements ControlPlane {
 			case Report(Failure failure) -> failed(failure);
 			case RequestDrain(String reason) -> drain(reason);
 			case LabelledRequest _ -> this.labelled.fail(lostRankZero("it has left the group"));
-			case QueryTraces _ -> endQueries();
 			case CallReported(CallReport call) -> compareWithRankZero(call);
-			case RollCallReply _, LeftGroup _, TraceReply _, CallsReported _, Leave _ -> {
+			case RollCallReply _, LeftGroup _, QueryTraces _, TraceReply _, CallsReported _, Leave _ -> {
 			}
 		}
 	}
@@ -336,7 +367,6 @@ public final class RankControl implements ControlPlane {
 	/** The connection to rank 0 has ended, or rank 0 has been silent too long. */
 	public void rankZeroLost(String detail) {
 		this.peers.gone(0, PeerStatus.State.LOST);
-		endQueries();
 		failed(lostRankZero(detail));
 		resolvePendingLocally();
 	}
@@ -350,7 +380,6 @@ public final class RankControl implements ControlPlane {
 		this.lastOfRankZero = last;
 		this.peers.gone(0, PeerStatus.State.LEFT);
 		this.events.departed(Departure.fromEveryGroup(0));
-		endQueries();
 		this.labelled.fail(lostRankZero("it has left the group"));
 		if (last != null) {
 			compareWithRankZero(this.events.called(last.group(), last.call().sequence()));
@@ -399,7 +428,6 @@ public final class RankControl implements ControlPlane {
 		if (this.closed.compareAndSet(false, true)) {
 			this.uplink.leave();
 			this.labelled.close();
-			endQueries();
 		}
 	}
 

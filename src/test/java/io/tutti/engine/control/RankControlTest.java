@@ -128,6 +128,16 @@ class RankControlTest {
 	}
 
 	@Test
+	void aQueryEndsWhenTheRankLeaves() {
+		RankControl control = rank(0);
+		CompletableFuture<Map<Integer, Duration>> answers = CompletableFuture
+			.supplyAsync(() -> control.rollCall(Duration.ofMinutes(1)));
+		Awaitility.await().until(() -> !this.sent.isEmpty());
+		control.close();
+		assertThat(answers).succeedsWithin(Duration.ofSeconds(5)).isEqualTo(Map.of(0, Duration.ZERO));
+	}
+
+	@Test
 	void aListenerThatThrowsIsReportedAndTheRankStillAnswers() {
 		ControlListener broken = new ControlListener() {
 			@Override
