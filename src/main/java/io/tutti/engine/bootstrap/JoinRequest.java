@@ -1,6 +1,5 @@
 package io.tutti.engine.bootstrap;
 
-import java.time.Duration;
 import java.util.List;
 
 import io.tutti.engine.RankAssignment;
@@ -33,8 +32,6 @@ record JoinRequest(RankAssignment assignment, RendezvousSettings settings, Contr
 		events = ControlListener.guarded(events);
 		requireShort("job id", settings.jobId());
 		requireShort("advertised host", settings.advertisedHost());
-		requirePositive("heartbeat", settings.heartbeat());
-		requirePositive("verdict", settings.verdict());
 		String token = settings.token();
 		if (token != null && token.isBlank()) {
 			throw new IllegalArgumentException("a token must not be blank; leave it out to have none");
@@ -69,12 +66,6 @@ record JoinRequest(RankAssignment assignment, RendezvousSettings settings, Contr
 		if (text != null && (text.isBlank() || text.length() > MAX_NAME_CHARACTERS)) {
 			throw new IllegalArgumentException(name + " must have 1.." + MAX_NAME_CHARACTERS
 					+ " characters and not be blank, got " + text.length());
-		}
-	}
-
-	private static void requirePositive(String name, Duration duration) {
-		if (duration.isZero() || duration.isNegative()) {
-			throw new IllegalArgumentException(name + " must be more than zero, got " + duration);
 		}
 	}
 

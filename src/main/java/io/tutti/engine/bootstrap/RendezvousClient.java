@@ -17,7 +17,6 @@ import io.tutti.engine.control.ControlMessage.Hello;
 import io.tutti.engine.control.ControlMessage.Roster;
 import io.tutti.engine.control.Membership;
 import io.tutti.engine.control.RendezvousSettings;
-import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.tls.HandshakeDeadline;
 import io.tutti.engine.tls.TlsException;
 import org.jspecify.annotations.Nullable;
@@ -30,8 +29,6 @@ final class RendezvousClient {
 
 	private final JoinRequest request;
 
-	private final Deadline deadline;
-
 	private final RendezvousAddress point;
 
 	private final RendezvousFailure failure;
@@ -43,7 +40,6 @@ final class RendezvousClient {
 	RendezvousClient(JoinRequest request) {
 		RankAssignment assignment = request.assignment();
 		this.request = request;
-		this.deadline = request.deadline();
 		this.point = new RendezvousAddress(assignment.masterAddress(), assignment.masterPort());
 		this.failure = new RendezvousFailure(request, this.point);
 		this.waitLogger = new WaitLogger(request);
@@ -61,7 +57,7 @@ final class RendezvousClient {
 							+ RendezvousFailure.words(ex) + ")");
 				}
 			}
-			while (this.attempts.pause(this.deadline));
+			while (this.attempts.pause(this.request.deadline()));
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -73,7 +69,7 @@ final class RendezvousClient {
 	private ControlConnection connect() throws IOException, InterruptedException {
 		this.attempts.begin();
 		IOException last = null;
-		for (InetAddress address : this.point.resolve(this.request.names(), this.deadline)) {
+		for (InetAddress address : this.point.resolve(this.request.names(), this.request.deadline())) {
 			try {
 				return connect(new InetSocketAddress(address, this.point.port()));
 			}
@@ -92,7 +88,7 @@ final class RendezvousClient {
 	}
 
 	private ControlConnection connect(InetSocketAddress address) throws IOException {
-		Duration left = this.deadline.remaining();
+		Duration left = this.request.deadline().remaining();
 		Duration limit = (left.compareTo(ConnectionAcceptor.HANDSHAKE_LIMIT) < 0) ? left
 				: ConnectionAcceptor.HANDSHAKE_LIMIT;
 		RendezvousSettings settings = this.request.settings();
@@ -148,7 +144,7 @@ final class RendezvousClient {
 				return roster.get(this.waitLogger.nanosUntilDue(), TimeUnit.NANOSECONDS);
 			}
 			catch (TimeoutException ex) {
-				if (this.deadline.expired()) {
+				if (this.request.deadline().expired()) {
 					throw ex;
 				}
 				Awaiting awaiting = client.awaiting();

@@ -21,7 +21,6 @@ import io.tutti.engine.control.ControlMessage.Roster;
 import io.tutti.engine.control.LocalAddress;
 import io.tutti.engine.control.Membership;
 import io.tutti.engine.control.RendezvousException;
-import io.tutti.engine.spi.Deadline;
 
 /**
  * The rendezvous of rank 0: listens and waits until all ranks have joined.
@@ -36,15 +35,12 @@ final class RendezvousServer {
 
 	private final JoinRequest request;
 
-	private final Deadline deadline;
-
 	private final RendezvousAddress listenAt;
 
 	private final RendezvousFailure failure;
 
 	RendezvousServer(JoinRequest request) {
 		this.request = request;
-		this.deadline = request.deadline();
 		String bind = request.settings().bindAddress();
 		this.listenAt = new RendezvousAddress((bind != null) ? bind : request.assignment().masterAddress(),
 				request.assignment().masterPort());
@@ -129,12 +125,12 @@ final class RendezvousServer {
 		ConnectAttempts attempts = new ConnectAttempts();
 		while (true) {
 			try {
-				return this.listenAt.resolve(this.request.names(), this.deadline);
+				return this.listenAt.resolve(this.request.names(), this.request.deadline());
 			}
 			catch (UnknownHostException | SocketTimeoutException ex) {
 				waitLogger
 					.log(() -> "resolves " + this.listenAt + " to listen there (" + RendezvousFailure.words(ex) + ")");
-				if (!attempts.pause(this.deadline)) {
+				if (!attempts.pause(this.request.deadline())) {
 					throw this.failure.address("the name is not known (" + RendezvousFailure.words(ex) + ")",
 							"Check MASTER_ADDR", ex);
 				}
@@ -154,7 +150,8 @@ final class RendezvousServer {
 		boolean joined = false;
 		try {
 			Roster roster = server.start()
-				.get(this.deadline.remainingNanos() + TimeUnit.SECONDS.toNanos(SLACK_SECONDS), TimeUnit.NANOSECONDS);
+				.get(this.request.deadline().remainingNanos() + TimeUnit.SECONDS.toNanos(SLACK_SECONDS),
+						TimeUnit.NANOSECONDS);
 			joined = true;
 			return this.request.membership(roster, server.control());
 		}

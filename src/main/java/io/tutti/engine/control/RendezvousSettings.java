@@ -26,12 +26,6 @@ public record RendezvousSettings(String jobId, @Nullable String token, long gene
 		@Nullable String advertisedHost, int dataPort, Duration heartbeat, Duration verdict, String sharedConfig,
 		@Nullable Tls tls) {
 
-	/** Settings without shared configuration or TLS. */
-	public RendezvousSettings(String jobId, @Nullable String token, long generation, @Nullable String bindAddress,
-			@Nullable String advertisedHost, int dataPort, Duration heartbeat, Duration verdict) {
-		this(jobId, token, generation, bindAddress, advertisedHost, dataPort, heartbeat, verdict, "", null);
-	}
-
 	@Override
 	public String toString() {
 		return "RendezvousSettings[jobId=" + this.jobId + ", token=" + ((this.token != null) ? "hidden" : "none")

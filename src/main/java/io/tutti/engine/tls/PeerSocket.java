@@ -87,11 +87,6 @@ public sealed class PeerSocket implements ByteChannel permits TlsChannel {
 		return this.socket;
 	}
 
-	/** The bytes: the socket, or TLS over it. */
-	public ByteChannel channel() {
-		return this.socket;
-	}
-
 	@Override
 	public int read(ByteBuffer target) throws IOException {
 		return this.socket.read(target);

@@ -3,7 +3,6 @@ package io.tutti.engine.tls;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
-import java.security.cert.Certificate;
 import java.security.cert.CertificateParsingException;
 import java.security.cert.X509Certificate;
 import java.util.Collection;
@@ -14,7 +13,6 @@ import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLParameters;
-import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.SSLSession;
 
 import io.tutti.engine.tls.TlsException.Reason;
@@ -111,8 +109,8 @@ public final class Tls {
 	}
 
 	/** Checks that the peer's certificate carries the name. */
-	private void requirePeerName(SSLSession session) throws TlsException {
-		X509Certificate certificate = certificate(session);
+	private void requirePeerName(SSLSession session) throws IOException {
+		X509Certificate certificate = (X509Certificate) session.getPeerCertificates()[0];
 		if (!isNamedBy(certificate)) {
 			throw new TlsException(Reason.UNTRUSTED, describe(certificate), null);
 		}
@@ -124,19 +122,6 @@ public final class Tls {
 				+ (names.isEmpty() ? "no DNS name"
 						: "the DNS names " + String.join(", ", names.subList(0, Math.min(MAX_NAMES, names.size()))))
 				+ " and not " + this.peerName;
-	}
-
-	private static X509Certificate certificate(SSLSession session) throws TlsException {
-		try {
-			Certificate[] chain = session.getPeerCertificates();
-			if (chain.length > 0 && chain[0] instanceof X509Certificate certificate) {
-				return certificate;
-			}
-			throw new TlsException(Reason.UNTRUSTED, "it sent no X.509 certificate", null);
-		}
-		catch (SSLPeerUnverifiedException ex) {
-			throw new TlsException(Reason.UNTRUSTED, "it sent no certificate", ex);
-		}
 	}
 
 	private static List<String> dnsNames(X509Certificate certificate) {

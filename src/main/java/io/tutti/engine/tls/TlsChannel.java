@@ -4,7 +4,6 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
-import java.nio.channels.ByteChannel;
 import java.nio.channels.SocketChannel;
 
 import javax.net.ssl.SSLEngine;
@@ -170,11 +169,6 @@ public final class TlsChannel extends PeerSocket {
 	/** The negotiated session. */
 	SSLSession session() {
 		return this.engine.getSession();
-	}
-
-	@Override
-	public ByteChannel channel() {
-		return this;
 	}
 
 	/**

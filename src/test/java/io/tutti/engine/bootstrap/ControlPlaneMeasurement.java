@@ -63,7 +63,7 @@ final class ControlPlaneMeasurement {
 	private static List<Membership> join(List<Integer> ranks, int worldSize, int port) throws Exception {
 		Timeouts timeouts = Timeouts.DEFAULTS;
 		RendezvousSettings settings = new RendezvousSettings("measurement", null, -1, null, null, 1,
-				timeouts.heartbeat(), timeouts.abort().dividedBy(2));
+				timeouts.heartbeat(), timeouts.abort().dividedBy(2), "", null);
 		List<Membership> members = new ArrayList<>();
 		try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
 			List<Future<Membership>> joining = new ArrayList<>();

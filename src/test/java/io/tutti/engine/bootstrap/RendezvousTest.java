@@ -117,7 +117,7 @@ class RendezvousTest {
 	void aConfiguredHostIsAdvertisedUnchanged() {
 		TestWorld world = new TestWorld(2);
 		RendezvousSettings chosen = new RendezvousSettings("job", null, -1, null, "data.example", 7001,
-				Duration.ofSeconds(30), Duration.ofMillis(500));
+				Duration.ofSeconds(30), Duration.ofMillis(500), "", null);
 		world.joinAll(chosen);
 		try (world) {
 			assertThat(world.members.values())
@@ -130,7 +130,7 @@ class RendezvousTest {
 	void rankZeroListensAtTheBindAddress() {
 		TestWorld world = new TestWorld(2);
 		RendezvousSettings anywhere = new RendezvousSettings("job", null, -1, "0.0.0.0", null, 7000,
-				Duration.ofSeconds(30), Duration.ofMillis(500));
+				Duration.ofSeconds(30), Duration.ofMillis(500), "", null);
 		world.joinAll(anywhere);
 		try (world) {
 			assertThat(world.members.get(0).roster()).extracting(PeerAddress::host).containsOnly("127.0.0.1");

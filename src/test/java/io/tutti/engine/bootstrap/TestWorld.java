@@ -24,7 +24,7 @@ import io.tutti.engine.spi.Deadline;
 final class TestWorld implements AutoCloseable {
 
 	static final RendezvousSettings SETTINGS = new RendezvousSettings("job", null, -1, null, null, 7000,
-			Duration.ofSeconds(30), Duration.ofMillis(500));
+			Duration.ofSeconds(30), Duration.ofMillis(500), "", null);
 
 	static final Duration WAIT_LIMIT = Duration.ofSeconds(40);
 
@@ -60,25 +60,25 @@ final class TestWorld implements AutoCloseable {
 
 	static RendezvousSettings token(String token) {
 		return new RendezvousSettings("job", token, -1, null, null, 7000, Duration.ofSeconds(30),
-				Duration.ofMillis(500));
+				Duration.ofMillis(500), "", null);
 	}
 
 	static RendezvousSettings generation(long generation) {
 		return new RendezvousSettings("job", null, generation, null, null, 7000, Duration.ofSeconds(30),
-				Duration.ofMillis(500));
+				Duration.ofMillis(500), "", null);
 	}
 
 	static RendezvousSettings job(String jobId) {
-		return new RendezvousSettings(jobId, null, -1, null, null, 7000, Duration.ofSeconds(30),
-				Duration.ofMillis(500));
+		return new RendezvousSettings(jobId, null, -1, null, null, 7000, Duration.ofSeconds(30), Duration.ofMillis(500),
+				"", null);
 	}
 
 	static RendezvousSettings heartbeat(Duration heartbeat) {
-		return new RendezvousSettings("job", null, -1, null, null, 7000, heartbeat, Duration.ofMillis(500));
+		return new RendezvousSettings("job", null, -1, null, null, 7000, heartbeat, Duration.ofMillis(500), "", null);
 	}
 
 	static RendezvousSettings verdict(Duration verdict) {
-		return new RendezvousSettings("job", null, -1, null, null, 7000, Duration.ofSeconds(30), verdict);
+		return new RendezvousSettings("job", null, -1, null, null, 7000, Duration.ofSeconds(30), verdict, "", null);
 	}
 
 	void joinAll(RendezvousSettings settings) {

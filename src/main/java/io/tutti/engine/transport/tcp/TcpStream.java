@@ -2,7 +2,6 @@ package io.tutti.engine.transport.tcp;
 
 import java.io.EOFException;
 import java.io.IOException;
-import java.nio.channels.ByteChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
@@ -32,9 +31,6 @@ final class TcpStream implements ByteStream {
 
 	private final PeerSocket socket;
 
-	/** The socket, or TLS over it. */
-	private final ByteChannel channel;
-
 	private final AddressWindows windows = new AddressWindows();
 
 	private @Nullable SelectionKey key;
@@ -55,7 +51,6 @@ final class TcpStream implements ByteStream {
 
 	TcpStream(PeerSocket socket) {
 		this.socket = socket;
-		this.channel = socket.channel();
 	}
 
 	SocketChannel socket() {
@@ -73,7 +68,7 @@ final class TcpStream implements ByteStream {
 		requireReachable();
 		long limit = this.bothWays ? CALL_BYTES : ONE_WAY_BYTES;
 		this.bothWays = false;
-		long written = this.channel.write(this.windows.at(address, Math.min(bytes, limit)));
+		long written = this.socket.write(this.windows.at(address, Math.min(bytes, limit)));
 		this.blockedWriting = written == 0 && bytes > 0;
 		return written;
 	}
@@ -85,7 +80,7 @@ final class TcpStream implements ByteStream {
 		}
 		try {
 			requireReachable();
-			int read = this.channel.read(this.windows.at(address, Math.min(bytes, CALL_BYTES)));
+			int read = this.socket.read(this.windows.at(address, Math.min(bytes, CALL_BYTES)));
 			if (read < 0) {
 				throw new EOFException("closed by the peer");
 			}
