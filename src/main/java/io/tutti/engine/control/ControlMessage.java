@@ -205,15 +205,13 @@ public sealed interface ControlMessage {
 
 	}
 
-	/** A call of a rank, sent because the rank waits in it or was asked. */
-	record CallReported(CallReport report) implements Request {
-	}
-
 	/**
-	 * The calls of a rank in one group since its last report, in order. The last of them
-	 * may still be in progress.
+	 * Calls of a rank in one group, in order.
+	 *
+	 * @param waits whether the rank waits in them or was asked for them. Otherwise these
+	 * are all calls since its last report, of which the last may still be in progress.
 	 */
-	record CallsReported(List<CallReport> reports) implements Request {
+	record CallsReported(List<CallReport> reports, boolean waits) implements Request {
 
 		public CallsReported {
 			reports = List.copyOf(reports);
@@ -266,12 +264,8 @@ public sealed interface ControlMessage {
 
 	}
 
-	/** The client of a tentative entry is still connected. */
-	record Confirmed(long ticket, int attempt) implements LabelledRequest {
-	}
-
-	/** A rank asks every rank to stop. */
-	record RequestDrain(String reason) implements Request {
+	/** Asks to stop: a rank asks for every rank, and rank 0 asks each of them. */
+	record Drain(String reason) implements Request, Notice {
 	}
 
 	/** A rank asks all other ranks for their traces. */
@@ -312,11 +306,11 @@ public sealed interface ControlMessage {
 
 	/**
 	 * Asks whether the client of a tentative entry is still connected, after every rank
-	 * has entered.
+	 * has entered. The rank returns the message if it is.
 	 *
-	 * @param attempt how often the round has come this far; the answer repeats it
+	 * @param attempt how often the round has come this far
 	 */
-	record Confirm(long ticket, int attempt) implements LabelledNotice {
+	record Confirm(long ticket, int attempt) implements LabelledRequest, LabelledNotice {
 	}
 
 	/** The outcome of a labelled barrier, or of matching the announced calls. */
@@ -330,10 +324,6 @@ public sealed interface ControlMessage {
 			departures = List.copyOf(departures);
 		}
 
-	}
-
-	/** Asks the rank to stop. */
-	record Drain(String reason) implements Notice {
 	}
 
 	/** The liveness of every rank as seen by rank 0, by rank. */

@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 import io.tutti.Failure;
-import io.tutti.engine.control.ControlMessage.CallReported;
 import io.tutti.engine.control.ControlMessage.CallsReported;
 import io.tutti.engine.control.ControlMessage.Drain;
 import io.tutti.engine.control.ControlMessage.ForwardedTrace;
@@ -17,7 +16,6 @@ import io.tutti.engine.control.ControlMessage.QueryTrace;
 import io.tutti.engine.control.ControlMessage.QueryTraces;
 import io.tutti.engine.control.ControlMessage.Report;
 import io.tutti.engine.control.ControlMessage.Request;
-import io.tutti.engine.control.ControlMessage.RequestDrain;
 import io.tutti.engine.control.ControlMessage.RollCallReply;
 import io.tutti.engine.control.ControlMessage.TraceReply;
 import io.tutti.engine.spi.CallReport;
@@ -96,13 +94,13 @@ public final class Coordinator {
 	public void receive(int rank, Request request) {
 		switch (request) {
 			case Report(Failure failure) -> this.resolver.report(rank, failure);
-			case CallReported(CallReport report) -> this.mismatches.report(rank, report);
-			case CallsReported(List<CallReport> reports) -> this.mismatches.report(rank, reports);
+			case CallsReported(List<CallReport> reports, boolean waits) ->
+				this.mismatches.report(rank, reports, waits);
 			case RollCallReply answer -> this.resolver.answer(rank, answer);
 			case LabelledRequest labelledRequest -> this.labelled.receive(rank, labelledRequest);
 			case LeftGroup(String group, List<Integer> members, long completed, var lastCall) ->
 				left(new Departure(rank, group, completed), members, lastCall);
-			case RequestDrain(String reason) -> drain(reason);
+			case Drain(String reason) -> drain(reason);
 			case QueryTraces(long ticket, int limit) -> askOthers(rank, new QueryTrace(rank, ticket, limit));
 			case TraceReply(int requester, long ticket, byte[] trace) ->
 				pass(requester, new ForwardedTrace(ticket, rank, trace));

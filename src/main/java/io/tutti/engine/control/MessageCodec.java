@@ -9,12 +9,10 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 import io.tutti.engine.control.ControlMessage.Awaiting;
-import io.tutti.engine.control.ControlMessage.CallReported;
 import io.tutti.engine.control.ControlMessage.CallsReported;
 import io.tutti.engine.control.ControlMessage.Challenge;
 import io.tutti.engine.control.ControlMessage.ClientHello;
 import io.tutti.engine.control.ControlMessage.Confirm;
-import io.tutti.engine.control.ControlMessage.Confirmed;
 import io.tutti.engine.control.ControlMessage.DataHello;
 import io.tutti.engine.control.ControlMessage.Departed;
 import io.tutti.engine.control.ControlMessage.Drain;
@@ -35,7 +33,6 @@ import io.tutti.engine.control.ControlMessage.QueryTraces;
 import io.tutti.engine.control.ControlMessage.RankZeroLeft;
 import io.tutti.engine.control.ControlMessage.Refused;
 import io.tutti.engine.control.ControlMessage.Report;
-import io.tutti.engine.control.ControlMessage.RequestDrain;
 import io.tutti.engine.control.ControlMessage.RollCall;
 import io.tutti.engine.control.ControlMessage.RollCallReply;
 import io.tutti.engine.control.ControlMessage.Roster;
@@ -66,10 +63,10 @@ public final class MessageCodec {
 	/** The type byte of a message is its place in this list, from 1. */
 	private static final List<Class<? extends ControlMessage>> TYPES = List.of(Hello.class, Challenge.class,
 			Proof.class, Welcome.class, Refused.class, Awaiting.class, Roster.class, Ping.class, Pong.class,
-			Report.class, RollCallReply.class, RequestDrain.class, Leave.class, Verdict.class, RollCall.class,
-			Drain.class, PeerUpdate.class, RankZeroLeft.class, CallReported.class, CallsReported.class, QueryCall.class,
-			LeftGroup.class, Departed.class, QueryTraces.class, QueryTrace.class, TraceReply.class,
-			ForwardedTrace.class, EnterRound.class, Withdraw.class, Confirm.class, Confirmed.class, RoundEnded.class);
+			Report.class, RollCallReply.class, Leave.class, Verdict.class, RollCall.class, Drain.class,
+			PeerUpdate.class, RankZeroLeft.class, CallsReported.class, QueryCall.class, LeftGroup.class, Departed.class,
+			QueryTraces.class, QueryTrace.class, TraceReply.class, ForwardedTrace.class, EnterRound.class,
+			Withdraw.class, Confirm.class, RoundEnded.class);
 
 	private static final int HELLO = 1;
 

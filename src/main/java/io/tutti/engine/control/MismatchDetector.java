@@ -77,26 +77,20 @@ final class MismatchDetector {
 		this.mismatched = mismatched;
 	}
 
-	/** A rank reports a call in which it waits. */
-	void report(int rank, CallReport report) {
-		if (isCompared(report.group())) {
-			Place place = place(rank, report, placesOf(report.group()));
-			place.waitedIn = true;
-			compare(rank, report, place);
-		}
-	}
-
 	/**
-	 * A rank reports all calls since its last report. Ranks that have not reported such a
-	 * call are asked only if no rank has reported a later call by then: ranks that report
-	 * all calls need no query.
+	 * A rank reports calls.
+	 * @param waits whether the rank waits in them. Otherwise these are all calls since
+	 * its last report, and ranks that have not reported such a call are asked only if no
+	 * rank has reported a later call by then: ranks that report all calls need no query.
 	 */
-	void report(int rank, List<CallReport> batch) {
-		for (CallReport report : batch) {
+	void report(int rank, List<CallReport> calls, boolean waits) {
+		for (CallReport report : calls) {
 			if (isCompared(report.group())) {
 				Places places = placesOf(report.group());
-				places.limit = MAX_PLACES_OF_BATCHES;
-				compare(rank, report, place(rank, report, places));
+				places.limit = waits ? places.limit : MAX_PLACES_OF_BATCHES;
+				Place place = place(rank, report, places);
+				place.waitedIn |= waits;
+				compare(rank, report, place);
 			}
 		}
 	}

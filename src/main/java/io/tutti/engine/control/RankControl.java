@@ -15,7 +15,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.tutti.Failure;
-import io.tutti.engine.control.ControlMessage.CallReported;
 import io.tutti.engine.control.ControlMessage.CallsReported;
 import io.tutti.engine.control.ControlMessage.Departed;
 import io.tutti.engine.control.ControlMessage.Drain;
@@ -32,7 +31,6 @@ import io.tutti.engine.control.ControlMessage.QueryTraces;
 import io.tutti.engine.control.ControlMessage.RankZeroLeft;
 import io.tutti.engine.control.ControlMessage.Report;
 import io.tutti.engine.control.ControlMessage.Request;
-import io.tutti.engine.control.ControlMessage.RequestDrain;
 import io.tutti.engine.control.ControlMessage.RollCall;
 import io.tutti.engine.control.ControlMessage.RollCallReply;
 import io.tutti.engine.control.ControlMessage.TraceReply;
@@ -205,17 +203,17 @@ public final class RankControl implements ControlPlane {
 
 	@Override
 	public void reportCall(CallReport call) {
-		send(new CallReported(call));
+		send(new CallsReported(List.of(call), true));
 	}
 
 	@Override
 	public void reportCalls(List<CallReport> calls) {
-		send(new CallsReported(calls));
+		send(new CallsReported(calls, false));
 	}
 
 	@Override
 	public void requestDrain(String reason) {
-		send(new RequestDrain(reason));
+		send(new Drain(reason));
 	}
 
 	private void send(Request request) {
@@ -356,10 +354,10 @@ public final class RankControl implements ControlPlane {
 	public void resolveLocally(Request request) {
 		switch (request) {
 			case Report(Failure failure) -> failed(failure);
-			case RequestDrain(String reason) -> drain(reason);
+			case Drain(String reason) -> drain(reason);
 			case LabelledRequest _ -> this.labelled.fail(lostRankZero("it has left the group"));
-			case CallReported(CallReport call) -> compareWithRankZero(call);
-			case RollCallReply _, LeftGroup _, QueryTraces _, TraceReply _, CallsReported _, Leave _ -> {
+			case CallsReported(List<CallReport> calls, boolean waits) -> calls.forEach(this::compareWithRankZero);
+			case RollCallReply _, LeftGroup _, QueryTraces _, TraceReply _, Leave _ -> {
 			}
 		}
 	}

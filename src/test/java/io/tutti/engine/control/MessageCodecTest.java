@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.tutti.Collective;
@@ -18,11 +19,9 @@ import io.tutti.DataType;
 import io.tutti.Failure;
 import io.tutti.ReduceOp;
 import io.tutti.engine.control.ControlMessage.Awaiting;
-import io.tutti.engine.control.ControlMessage.CallReported;
 import io.tutti.engine.control.ControlMessage.CallsReported;
 import io.tutti.engine.control.ControlMessage.Challenge;
 import io.tutti.engine.control.ControlMessage.Confirm;
-import io.tutti.engine.control.ControlMessage.Confirmed;
 import io.tutti.engine.control.ControlMessage.DataHello;
 import io.tutti.engine.control.ControlMessage.Departed;
 import io.tutti.engine.control.ControlMessage.Drain;
@@ -43,7 +42,6 @@ import io.tutti.engine.control.ControlMessage.QueryTraces;
 import io.tutti.engine.control.ControlMessage.RankZeroLeft;
 import io.tutti.engine.control.ControlMessage.Refused;
 import io.tutti.engine.control.ControlMessage.Report;
-import io.tutti.engine.control.ControlMessage.RequestDrain;
 import io.tutti.engine.control.ControlMessage.RollCall;
 import io.tutti.engine.control.ControlMessage.RollCallReply;
 import io.tutti.engine.control.ControlMessage.Roster;
@@ -68,7 +66,7 @@ class MessageCodecTest {
 
 	private static final Random RANDOM = new Random(7);
 
-	private static final int LAYOUT_HASH = -712_200_324;
+	private static final int LAYOUT_HASH = 1_901_192_436;
 
 	static Stream<ControlMessage> messages() {
 		Failure inside = new Failure(Failure.Kind.TIMEOUT, "world", 17, Collective.BARRIER, List.of(2, 3), "späť",
@@ -92,13 +90,12 @@ class MessageCodecTest {
 				new LeftGroup("side", List.of(1, 3), -1, null), new LeftGroup("world", List.of(), 4, post),
 				new Departed(List.of(new Departure(3, "side", 7), Departure.fromEveryGroup(1))),
 				new RollCallReply(2, 7, true, List.of(1, 3)), new EnterRound(4, "label", -1, false, 1, null),
-				new Withdraw(4), new Confirm(4, 2), new Confirmed(4, 2), new RequestDrain("now"), new Leave(null),
-				new Leave("silent"), new Verdict(inside), new RollCall(1, "world"),
-				new RoundEnded(3, CallMatch.none(outcome)), new Drain("now"),
+				new Withdraw(4), new Confirm(4, 2), new Leave(null), new Leave("silent"), new Verdict(inside),
+				new RollCall(1, "world"), new RoundEnded(3, CallMatch.none(outcome)), new Drain("now"),
 				new PeerUpdate(List.of(new PeerLiveness(PeerStatus.State.LEFT, -1, 12))), new RankZeroLeft(null),
-				new RankZeroLeft(post), new CallReported(post), new CallsReported(List.of(post, post)),
-				new CallsReported(List.of()), new QueryCall("world", Long.MAX_VALUE), new QueryTraces(5, 100),
-				new TraceReply(2, 5, bytes()), new EnterRound(6, "label", 7, true, 1, post.call()),
+				new RankZeroLeft(post), new CallsReported(List.of(post), true), new CallsReported(List.of(), false),
+				new QueryCall("world", Long.MAX_VALUE), new QueryTraces(5, 100), new TraceReply(2, 5, bytes()),
+				new EnterRound(6, "label", 7, true, 1, post.call()),
 				new RoundEnded(6, new CallMatch(outcome, 12, Map.of(0, post.call(), 2, post.call().withCount(-1)))),
 				new QueryTrace(2, 5, 100), new ForwardedTrace(5, 1, bytes()));
 	}
@@ -139,14 +136,13 @@ class MessageCodecTest {
 
 	@Test
 	void everyMessageTypeIsTested() {
-		assertThat(messages().map(Object::getClass).distinct()).hasSize(countRecords(ControlMessage.class));
+		assertThat(messages().map(Object::getClass).collect(Collectors.toSet()))
+			.isEqualTo(records(ControlMessage.class).collect(Collectors.toSet()));
 	}
 
-	private static int countRecords(Class<?> type) {
-		if (type.isRecord()) {
-			return 1;
-		}
-		return Arrays.stream(type.getPermittedSubclasses()).mapToInt(MessageCodecTest::countRecords).sum();
+	private static Stream<Class<?>> records(Class<?> type) {
+		return type.isRecord() ? Stream.of(type)
+				: Arrays.stream(type.getPermittedSubclasses()).flatMap(MessageCodecTest::records);
 	}
 
 	@Test

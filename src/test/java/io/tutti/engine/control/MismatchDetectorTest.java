@@ -44,6 +44,14 @@ class MismatchDetectorTest {
 		this.asked.add(rank + " " + query.group() + " " + query.sequence());
 	}
 
+	private void report(int rank, CallReport call) {
+		this.detector.report(rank, List.of(call), true);
+	}
+
+	private void report(int rank, List<CallReport> calls) {
+		this.detector.report(rank, calls, false);
+	}
+
 	private static CallReport report(String group, long sequence, Collective collective, long millis) {
 		return new CallReport(group, new CallSignature(sequence, collective, 5, 0, DataType.INT32, ReduceOp.SUM, 0),
 				MemoryKind.HOST, Duration.ofMillis(millis), Duration.ofSeconds(millis));
@@ -56,9 +64,9 @@ class MismatchDetectorTest {
 
 	@Test
 	void differentCallsAtOneSequenceNumberAreAMismatchThatNamesBoth() {
-		this.detector.report(2, report("world", 3, Collective.SCATTER, 110));
-		this.detector.report(1, report("world", 3, Collective.SCATTER, 105));
-		this.detector.report(0, report("world", 3, Collective.GATHER, 0));
+		report(2, report("world", 3, Collective.SCATTER, 110));
+		report(1, report("world", 3, Collective.SCATTER, 105));
+		report(0, report("world", 3, Collective.GATHER, 0));
 		assertThat(this.mismatches).containsExactly(new Failure(Failure.Kind.MISMATCH, "world", 3, Collective.GATHER,
 				List.of(0, 2),
 				"rank 0 called gather #3 (count 5, int32, root 0), rank 2 called scatter #3 (count 5, int32, root 0)",
@@ -67,22 +75,22 @@ class MismatchDetectorTest {
 
 	@Test
 	void equalCallsOtherSequenceNumbersAndOtherGroupsAreNoMismatch() {
-		this.detector.report(0, report("world", 3, Collective.GATHER, 100));
-		this.detector.report(1, report("world", 3, Collective.GATHER, 700));
-		this.detector.report(1, report("world", 4, Collective.BARRIER, 100));
-		this.detector.report(2, report("world", 2, Collective.SCATTER, 100));
-		this.detector.report(3, report("side", 3, Collective.BROADCAST, 100));
-		this.detector.report(0, report("world", 4, Collective.BARRIER, 100));
+		report(0, report("world", 3, Collective.GATHER, 100));
+		report(1, report("world", 3, Collective.GATHER, 700));
+		report(1, report("world", 4, Collective.BARRIER, 100));
+		report(2, report("world", 2, Collective.SCATTER, 100));
+		report(3, report("side", 3, Collective.BROADCAST, 100));
+		report(0, report("world", 4, Collective.BARRIER, 100));
 		assertThat(this.mismatches).isEmpty();
 	}
 
 	@Test
 	void differentMemoryKindsAreAMismatchUnlessOneIsUnknown() {
-		this.detector.report(0, in(MemoryKind.DEVICE));
-		this.detector.report(1, in(MemoryKind.UNKNOWN));
-		this.detector.report(2, in(MemoryKind.DEVICE));
+		report(0, in(MemoryKind.DEVICE));
+		report(1, in(MemoryKind.UNKNOWN));
+		report(2, in(MemoryKind.DEVICE));
 		assertThat(this.mismatches).isEmpty();
-		this.detector.report(1, in(MemoryKind.HOST));
+		report(1, in(MemoryKind.HOST));
 		assertThat(this.mismatches).extracting(Failure::detail)
 			.containsExactly("rank 0 called barrier #7 on the device, rank 1 called barrier #7 in host memory");
 	}
@@ -103,8 +111,8 @@ class MismatchDetectorTest {
 				new CallSignature(0, Collective.REDUCE, 5, 2, DataType.INT32, ReduceOp.MAX, 0),
 				new CallSignature(0, Collective.REDUCE, 5, 2, DataType.INT32, ReduceOp.SUM, 1));
 		for (CallSignature other : others) {
-			this.detector.report(0, new CallReport("world", first, MemoryKind.HOST, Duration.ZERO, Duration.ZERO));
-			this.detector.report(1, new CallReport("world", other, MemoryKind.HOST, Duration.ZERO, Duration.ZERO));
+			report(0, new CallReport("world", first, MemoryKind.HOST, Duration.ZERO, Duration.ZERO));
+			report(1, new CallReport("world", other, MemoryKind.HOST, Duration.ZERO, Duration.ZERO));
 			assertThat(this.mismatches).hasSize(1);
 			this.mismatches.clear();
 			this.detector.forget("world");
@@ -114,14 +122,14 @@ class MismatchDetectorTest {
 	@Test
 	void silentRanksAreAskedOnceAfterTheDelay() {
 		assertThat(this.detector.nanosUntilDue()).isEqualTo(Long.MAX_VALUE);
-		this.detector.report(2, report("world", 3, Collective.GATHER, 100));
+		report(2, report("world", 3, Collective.GATHER, 100));
 		assertThat(this.detector.nanosUntilDue()).isEqualTo(MismatchDetector.ASK_AFTER.toNanos());
 		pass(MismatchDetector.ASK_AFTER.minusNanos(1));
-		this.detector.report(0, report("world", 3, Collective.GATHER, 100));
+		report(0, report("world", 3, Collective.GATHER, 100));
 		assertThat(this.asked).isEmpty();
 		pass(Duration.ofNanos(1));
 		assertThat(this.asked).containsExactly("1 world 3", "3 world 3");
-		this.detector.report(1, report("world", 3, Collective.GATHER, 0));
+		report(1, report("world", 3, Collective.GATHER, 0));
 		assertThat(this.detector.nanosUntilDue()).isEqualTo(Long.MAX_VALUE);
 		pass(Duration.ofHours(1));
 		assertThat(this.asked).hasSize(2);
@@ -129,8 +137,8 @@ class MismatchDetectorTest {
 
 	@Test
 	void noRankIsAskedAboutAGroupThatHasItsVerdict() {
-		this.detector.report(2, report("world", 3, Collective.GATHER, 100));
-		this.detector.report(2, report("side", 1, Collective.GATHER, 100));
+		report(2, report("world", 3, Collective.GATHER, 100));
+		report(2, report("side", 1, Collective.GATHER, 100));
 		this.decided.add("world");
 		pass(Duration.ofSeconds(1));
 		assertThat(this.asked).containsExactly("0 side 1", "1 side 1", "3 side 1");
@@ -141,7 +149,7 @@ class MismatchDetectorTest {
 	void theNumberOfPlacesIsLimited() {
 		for (int group = 0; group < 1000; group++) {
 			for (int sequence = 0; sequence < 100; sequence++) {
-				this.detector.report(1, report("group " + group, sequence, Collective.BARRIER, 100));
+				report(1, report("group " + group, sequence, Collective.BARRIER, 100));
 			}
 		}
 		assertThat(this.detector.places()).isEqualTo(MismatchDetector.MAX_GROUPS * MismatchDetector.MAX_PLACES);
@@ -152,15 +160,15 @@ class MismatchDetectorTest {
 
 	@Test
 	void aPlaceDroppedTooEarlyIsComparedAgainByLaterReports() {
-		this.detector.report(1, report("world", 0, Collective.GATHER, 100));
+		report(1, report("world", 0, Collective.GATHER, 100));
 		for (int sequence = 1; sequence <= MismatchDetector.MAX_PLACES; sequence++) {
-			this.detector.report(2, report("world", sequence, Collective.BARRIER, 100));
+			report(2, report("world", sequence, Collective.BARRIER, 100));
 		}
-		this.detector.report(3, report("world", 0, Collective.SCATTER, 100));
+		report(3, report("world", 0, Collective.SCATTER, 100));
 		assertThat(this.mismatches).isEmpty();
 		pass(Duration.ofSeconds(1));
 		assertThat(this.asked).contains("1 world 0");
-		this.detector.report(1, report("world", 0, Collective.GATHER, 0));
+		report(1, report("world", 0, Collective.GATHER, 0));
 		assertThat(this.mismatches).hasSize(1);
 	}
 
@@ -172,11 +180,11 @@ class MismatchDetectorTest {
 
 	@Test
 	void aDifferenceAnywhereInABatchIsAMismatch() {
-		this.detector.report(1, batch("world", 0, 300, Collective.GATHER));
-		this.detector.report(0, batch("world", 0, 100, Collective.GATHER));
+		report(1, batch("world", 0, 300, Collective.GATHER));
+		report(0, batch("world", 0, 100, Collective.GATHER));
 		assertThat(this.mismatches).isEmpty();
-		this.detector.report(0, batch("world", 100, 1, Collective.SCATTER));
-		this.detector.report(0, batch("world", 101, 100, Collective.GATHER));
+		report(0, batch("world", 100, 1, Collective.SCATTER));
+		report(0, batch("world", 101, 100, Collective.GATHER));
 		assertThat(this.mismatches).singleElement().satisfies((mismatch) -> {
 			assertThat(mismatch.sequence()).isEqualTo(100);
 			assertThat(mismatch.detail()).startsWith("rank 0 called scatter #100")
@@ -186,10 +194,10 @@ class MismatchDetectorTest {
 
 	@Test
 	void inBatchesOnlyTheNewestCallIsAskedForAndOnlyIfItStaysTheNewest() {
-		this.detector.report(1, batch("world", 0, 50, Collective.GATHER));
-		this.detector.report(2, batch("world", 0, 51, Collective.GATHER));
+		report(1, batch("world", 0, 50, Collective.GATHER));
+		report(2, batch("world", 0, 51, Collective.GATHER));
 		pass(MismatchDetector.ASK_AFTER.minusNanos(1));
-		this.detector.report(1, batch("world", 50, 2, Collective.GATHER));
+		report(1, batch("world", 50, 2, Collective.GATHER));
 		pass(Duration.ofNanos(1));
 		assertThat(this.asked).isEmpty();
 		pass(MismatchDetector.ASK_AFTER);
@@ -198,8 +206,8 @@ class MismatchDetectorTest {
 
 	@Test
 	void ranksAreAskedAboutAnEarlierCallInWhichARankWaits() {
-		this.detector.report(2, report("world", 3, Collective.GATHER, 100));
-		this.detector.report(0, batch("world", 4, 5, Collective.GATHER));
+		report(2, report("world", 3, Collective.GATHER, 100));
+		report(0, batch("world", 4, 5, Collective.GATHER));
 		pass(MismatchDetector.ASK_AFTER);
 		assertThat(this.asked).contains("0 world 3", "1 world 3", "1 world 8").doesNotContain("1 world 4");
 	}
@@ -207,7 +215,7 @@ class MismatchDetectorTest {
 	@Test
 	void theNumberOfPlacesOfBatchesIsLimited() {
 		for (int first = 0; first < 10_000; first += 100) {
-			this.detector.report(1, batch("world", first, 100, Collective.GATHER));
+			report(1, batch("world", first, 100, Collective.GATHER));
 		}
 		assertThat(this.detector.places()).isEqualTo(MismatchDetector.MAX_PLACES_OF_BATCHES);
 	}

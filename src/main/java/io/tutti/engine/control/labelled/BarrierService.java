@@ -15,7 +15,6 @@ import java.util.function.LongSupplier;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.CallMatch;
 import io.tutti.engine.control.ControlMessage.Confirm;
-import io.tutti.engine.control.ControlMessage.Confirmed;
 import io.tutti.engine.control.ControlMessage.EnterRound;
 import io.tutti.engine.control.ControlMessage.LabelledRequest;
 import io.tutti.engine.control.ControlMessage.RoundEnded;
@@ -67,7 +66,7 @@ public final class BarrierService implements Coordinator.LabelledHandler {
 	public void receive(int rank, LabelledRequest request) {
 		switch (request) {
 			case EnterRound entry -> enter(rank, entry);
-			case Confirmed(long ticket, int attempt) -> confirmed(rank, ticket, attempt);
+			case Confirm(long ticket, int attempt) -> confirmed(rank, ticket, attempt);
 			case Withdraw(long ticket) -> withdraw(rank, ticket);
 		}
 	}

@@ -11,7 +11,6 @@ import java.util.function.BooleanSupplier;
 
 import io.tutti.engine.control.CallMatch;
 import io.tutti.engine.control.ControlMessage.Confirm;
-import io.tutti.engine.control.ControlMessage.Confirmed;
 import io.tutti.engine.control.ControlMessage.LabelledNotice;
 import io.tutti.engine.control.ControlMessage.RoundEnded;
 import io.tutti.engine.control.ControlMessage.Withdraw;
@@ -79,7 +78,7 @@ final class PendingWait {
 				withdraw();
 			}
 			if (!this.withdrawn && notice instanceof Confirm asked) {
-				this.uplink.send(new Confirmed(this.ticket, asked.attempt()));
+				this.uplink.send(asked);
 			}
 		}
 	}

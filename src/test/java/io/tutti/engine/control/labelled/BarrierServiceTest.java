@@ -15,7 +15,6 @@ import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.BarrierOutcome.Result;
 import io.tutti.engine.control.CallMatch;
 import io.tutti.engine.control.ControlMessage.Confirm;
-import io.tutti.engine.control.ControlMessage.Confirmed;
 import io.tutti.engine.control.ControlMessage.EnterRound;
 import io.tutti.engine.control.ControlMessage.RoundEnded;
 import io.tutti.engine.control.ControlMessage.Withdraw;
@@ -189,14 +188,14 @@ class BarrierServiceTest {
 		assertThat(this.asked).isEmpty();
 		long two = tentative(2, "a", RoundWait.NEXT);
 		assertThat(this.asked).containsExactly(Map.entry(one, 1), Map.entry(two, 1));
-		this.barriers.receive(1, new Confirmed(one, 1));
+		this.barriers.receive(1, new Confirm(one, 1));
 		this.barriers.receive(2, new Withdraw(two));
 		assertThat(this.outcomes).containsOnlyKeys(two);
 		long again = enter(2, "a", LONG);
 		assertThat(this.asked.getLast()).isEqualTo(Map.entry(one, 2));
-		this.barriers.receive(1, new Confirmed(one, 1));
+		this.barriers.receive(1, new Confirm(one, 1));
 		assertThat(this.outcomes).as("an answer to the question before").containsOnlyKeys(two);
-		this.barriers.receive(1, new Confirmed(one, 2));
+		this.barriers.receive(1, new Confirm(one, 2));
 		for (long ticket : new long[] { zero, one, again }) {
 			assertThat(outcome(ticket).result()).isEqualTo(Result.PASSED);
 		}
@@ -213,7 +212,7 @@ class BarrierServiceTest {
 			assertThat(outcome(ticket).missingRanks()).containsExactly(1);
 			assertThat(outcome(ticket).arrived()).isEqualTo(2);
 		}
-		this.barriers.receive(1, new Confirmed(one, 1));
+		this.barriers.receive(1, new Confirm(one, 1));
 	}
 
 	@Test
