@@ -1,6 +1,6 @@
 package io.tutti.engine.control;
 
-import java.util.Map;
+import java.util.List;
 
 import io.tutti.engine.spi.CallSignature;
 
@@ -10,20 +10,24 @@ import io.tutti.engine.spi.CallSignature;
  * @param outcome the outcome of the round, as at a barrier
  * @param order the call's number among all matched calls, from 0; -1 if the call must not
  * be made, since a rank was missing or announced another call
- * @param calls the announced calls, by rank; empty for a rank that was late
+ * @param calls the announced calls, in order of the ranks; empty for a rank that was late
  */
-public record CallMatch(BarrierOutcome outcome, long order, Map<Integer, CallSignature> calls) {
+public record CallMatch(BarrierOutcome outcome, long order, List<Announced> calls) {
+
+	/** The call that a rank has announced. */
+	public record Announced(int rank, CallSignature call) {
+	}
 
 	/** In place of an order: the call must not be made. */
 	public static final long NOT_MATCHED = -1;
 
 	public CallMatch {
-		calls = Map.copyOf(calls);
+		calls = List.copyOf(calls);
 	}
 
 	/** A round without calls to be made. */
 	public static CallMatch none(BarrierOutcome outcome) {
-		return new CallMatch(outcome, NOT_MATCHED, Map.of());
+		return new CallMatch(outcome, NOT_MATCHED, List.of());
 	}
 
 	/** Whether every rank announced the same call and may make it now. */

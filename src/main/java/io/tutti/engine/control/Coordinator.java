@@ -94,8 +94,7 @@ public final class Coordinator {
 	public void receive(int rank, Request request) {
 		switch (request) {
 			case Report(Failure failure) -> this.resolver.report(rank, failure);
-			case CallsReported(List<CallReport> reports, boolean waits) ->
-				this.mismatches.report(rank, reports, waits);
+			case CallsReported(List<CallReport> reports, boolean waits) -> this.mismatches.report(rank, reports, waits);
 			case RollCallReply answer -> this.resolver.answer(rank, answer);
 			case LabelledRequest labelledRequest -> this.labelled.receive(rank, labelledRequest);
 			case LeftGroup(String group, List<Integer> members, long completed, var lastCall) ->

@@ -16,7 +16,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -27,9 +26,9 @@ import org.jspecify.annotations.Nullable;
  * Encodes and decodes records by their components, in order and big endian.
  * <p>
  * Numbers take their size, a boolean and an enum constant (its ordinal, -1 for
- * {@code null}) one byte, a duration its nanoseconds in 8. Texts, byte arrays, lists and
- * maps follow their length in 4 bytes. Another component that may be {@code null} follows
- * a byte that states whether it is present. A record within a record has no length.
+ * {@code null}) one byte, a duration its nanoseconds in 8. Texts, byte arrays and lists
+ * follow their length in 4 bytes. Another component that may be {@code null} follows a
+ * byte that states whether it is present. A record within a record has no length.
  * <p>
  * Decoding checks each length against the remaining bytes before it allocates, so memory
  * is bounded by the size of the frame. Ranges are checked by the constructors of the
@@ -199,8 +198,7 @@ public final class RecordCodec {
 
 	private static Field present(AnnotatedType annotated) {
 		if (annotated instanceof AnnotatedParameterizedType generic) {
-			AnnotatedType[] arguments = generic.getAnnotatedActualTypeArguments();
-			return (arguments.length == 1) ? list(field(arguments[0])) : map(field(arguments[0]), field(arguments[1]));
+			return list(field(generic.getAnnotatedActualTypeArguments()[0]));
 		}
 		Class<?> type = (Class<?>) annotated.getType();
 		Field plain = PLAIN.get(type);
@@ -250,23 +248,6 @@ public final class RecordCodec {
 			}
 			return items;
 		});
-	}
-
-	private static Field map(Field key, Field value) {
-		Field entries = list(new Field(key.leastBytes() + value.leastBytes(), (out, item) -> {
-			Map.Entry<?, ?> entry = (Map.Entry<?, ?>) item;
-			key.writer().write(out, entry.getKey());
-			value.writer().write(out, entry.getValue());
-		}, (in) -> Map.entry(key.reader().read(in), value.reader().read(in))));
-		return new Field(entries.leastBytes(),
-				(out, map) -> entries.writer().write(out, List.copyOf(((Map<?, ?>) map).entrySet())), (in) -> {
-					Map<Object, Object> map = new HashMap<>();
-					for (Object item : (List<?>) entries.reader().read(in)) {
-						Map.Entry<?, ?> entry = (Map.Entry<?, ?>) item;
-						map.put(entry.getKey(), entry.getValue());
-					}
-					return map;
-				});
 	}
 
 	private static byte[] readBytes(ByteBuffer in) throws MalformedFrameException {

@@ -1,8 +1,10 @@
 package io.tutti.service.rest;
 
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
+import io.tutti.engine.control.CallMatch.Announced;
 import io.tutti.engine.spi.CallSignature;
 
 /**
@@ -15,27 +17,26 @@ final class CallText {
 	}
 
 	/** The text of each rank's call, by rank. */
-	static Map<Integer, String> byRank(Map<Integer, CallSignature> calls) {
+	static Map<Integer, String> byRank(List<Announced> calls) {
 		Map<Integer, String> words = new TreeMap<>();
-		calls.forEach((rank, call) -> words.put(rank, of(call)));
+		calls.forEach((one) -> words.put(one.rank(), of(one.call())));
 		return words;
 	}
 
 	/** The first rank's call and the first call that differs from it. */
-	static String difference(Map<Integer, CallSignature> calls) {
-		Map<Integer, String> words = byRank(calls);
-		var first = words.entrySet().iterator().next();
-		return words.entrySet()
-			.stream()
-			.filter((entry) -> !entry.getValue().equals(first.getValue()) && calls.get(entry.getKey()).count() >= 0)
+	static String difference(List<Announced> calls) {
+		Announced first = calls.getFirst();
+		List<Announced> others = calls.stream().filter((one) -> !of(one.call()).equals(of(first.call()))).toList();
+		return others.stream()
+			.filter((one) -> one.call().count() >= 0)
 			.findFirst()
-			.or(() -> words.entrySet()
-				.stream()
-				.filter((entry) -> !entry.getValue().equals(first.getValue()))
-				.findFirst())
-			.map((other) -> "rank " + first.getKey() + " called " + first.getValue() + ", rank " + other.getKey()
-					+ " called " + other.getValue())
-			.orElse("rank " + first.getKey() + " called " + first.getValue());
+			.or(() -> others.stream().findFirst())
+			.map((other) -> text(first) + ", " + text(other))
+			.orElse(text(first));
+	}
+
+	private static String text(Announced one) {
+		return "rank " + one.rank() + " called " + of(one.call());
 	}
 
 	private static String of(CallSignature call) {

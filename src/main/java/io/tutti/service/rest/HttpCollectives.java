@@ -175,7 +175,7 @@ final class HttpCollectives {
 			if (!match.matched()) {
 				throw RoundFailedException.ofCall(signature, match, wait.timeout());
 			}
-			long count = match.calls().values().stream().mapToLong(CallSignature::count).max().orElse(0);
+			long count = match.calls().stream().mapToLong((one) -> one.call().count()).max().orElse(0);
 			return of.order.submit(match.order(), () -> make(of, call, count, body, memory)).join();
 		}
 		catch (CollectiveException ex) {

@@ -1,7 +1,6 @@
 package io.tutti.service.rest;
 
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -51,7 +50,7 @@ class HttpCollectivesTest {
 		CountDownLatch lost = new CountDownLatch(1);
 		this.group.onMatch((label, call) -> new CallMatch(
 				new BarrierOutcome(BarrierOutcome.Result.PASSED, label, 0, 3, 0, List.of(0L, 0L, 0L), List.of()), 0,
-				Map.of(0, call, 1, call, 2, call)));
+				List.of(new CallMatch.Announced(0, call))));
 		this.group.onBeside(new StuckBackend(underWay, lost));
 		CompletableFuture<MvcTestResult> answer = CompletableFuture.supplyAsync(this::allReduce);
 		assertThat(underWay.await(20, TimeUnit.SECONDS)).isTrue();

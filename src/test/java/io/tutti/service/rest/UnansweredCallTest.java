@@ -1,7 +1,6 @@
 package io.tutti.service.rest;
 
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -54,7 +53,7 @@ class UnansweredCallTest {
 			matched.incrementAndGet();
 			return new CallMatch(
 					new BarrierOutcome(BarrierOutcome.Result.PASSED, label, 0, 3, 0, List.of(0L, 0L, 0L), List.of()), 1,
-					Map.of(0, call, 1, call, 2, call));
+					List.of(new CallMatch.Announced(0, call)));
 		});
 		assertThat(CompletableFuture.supplyAsync(this::allReduce).get(20, TimeUnit.SECONDS))
 			.hasStatus(HttpStatus.SERVICE_UNAVAILABLE)

@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
 
 import io.tutti.engine.control.BarrierOutcome;
+import io.tutti.engine.control.CallMatch.Announced;
 import io.tutti.engine.control.ControlMessage.EnterRound;
 import io.tutti.engine.spi.CallSignature;
 import org.jspecify.annotations.Nullable;
@@ -123,13 +124,13 @@ final class BarrierRound {
 		return this.arrivals.size() == this.label.worldSize() && this.unconfirmed.isEmpty();
 	}
 
-	/** The announced calls by rank; empty at a barrier. */
-	Map<Integer, CallSignature> calls() {
-		Map<Integer, CallSignature> calls = new TreeMap<>();
+	/** The announced calls in order of the ranks; empty at a barrier. */
+	List<Announced> calls() {
+		List<Announced> calls = new ArrayList<>();
 		this.arrivals.forEach((rank, arrival) -> {
 			CallSignature call = arrival.entry().call();
 			if (call != null) {
-				calls.put(rank, call);
+				calls.add(new Announced(rank, call));
 			}
 		});
 		return calls;

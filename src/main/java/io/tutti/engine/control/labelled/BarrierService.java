@@ -1,7 +1,6 @@
 package io.tutti.engine.control.labelled;
 
 import java.time.Duration;
-import java.util.Collection;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -14,6 +13,7 @@ import java.util.function.LongSupplier;
 
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.CallMatch;
+import io.tutti.engine.control.CallMatch.Announced;
 import io.tutti.engine.control.ControlMessage.Confirm;
 import io.tutti.engine.control.ControlMessage.EnterRound;
 import io.tutti.engine.control.ControlMessage.LabelledRequest;
@@ -208,8 +208,8 @@ public final class BarrierService implements Coordinator.LabelledHandler {
 		}
 		long now = this.nanoClock.getAsLong();
 		BarrierOutcome outcome = round.outcome(result);
-		Map<Integer, CallSignature> calls = round.calls();
-		boolean matched = result == BarrierOutcome.Result.PASSED && alike(calls.values());
+		List<Announced> calls = round.calls();
+		boolean matched = result == BarrierOutcome.Result.PASSED && alike(calls);
 		long order = matched ? this.matches++ : CallMatch.NOT_MATCHED;
 		round.arrivals().forEach((rank, arrival) -> {
 			long waitedMillis = TimeUnit.NANOSECONDS.toMillis(now - arrival.atNanos());
@@ -218,7 +218,8 @@ public final class BarrierService implements Coordinator.LabelledHandler {
 	}
 
 	/** Whether all ranks announced the same call. A negative count equals any count. */
-	private static boolean alike(Collection<CallSignature> calls) {
+	private static boolean alike(List<Announced> announced) {
+		List<CallSignature> calls = announced.stream().map(Announced::call).toList();
 		long count = calls.stream().mapToLong(CallSignature::count).max().orElse(0);
 		return calls.stream().map((call) -> (call.count() < 0) ? call.withCount(count) : call).distinct().count() == 1;
 	}

@@ -11,6 +11,7 @@ import io.tutti.DataType;
 import io.tutti.ReduceOp;
 import io.tutti.engine.control.BarrierOutcome.Result;
 import io.tutti.engine.control.CallMatch;
+import io.tutti.engine.control.CallMatch.Announced;
 import io.tutti.engine.control.ControlMessage.EnterRound;
 import io.tutti.engine.control.ControlMessage.RoundEnded;
 import io.tutti.engine.control.ControlMessage.Withdraw;
@@ -47,7 +48,7 @@ class AnnouncedCallsTest {
 			String label = "label-" + order;
 			for (long ticket : all(label, SUM, SUM, SUM)) {
 				assertThat(this.ends.get(ticket).order()).isEqualTo(order);
-				assertThat(this.ends.get(ticket).calls()).containsOnlyKeys(0, 1, 2);
+				assertThat(this.ends.get(ticket).calls()).extracting(Announced::rank).containsExactly(0, 1, 2);
 			}
 		}
 	}
@@ -56,7 +57,7 @@ class AnnouncedCallsTest {
 	void aNegativeCountMatchesAnyCount() {
 		List<Long> tickets = all("a", ROOTS.withCount(-1), ROOTS, ROOTS.withCount(-1));
 		assertThat(this.ends.get(tickets.getFirst()).matched()).isTrue();
-		assertThat(this.ends.get(tickets.getFirst()).calls().get(1).count()).isEqualTo(8);
+		assertThat(this.ends.get(tickets.getFirst()).calls().get(1).call().count()).isEqualTo(8);
 	}
 
 	@Test
@@ -68,7 +69,7 @@ class AnnouncedCallsTest {
 				CallMatch match = this.ends.get(ticket);
 				assertThat(match.matched()).isFalse();
 				assertThat(match.outcome().result()).isEqualTo(Result.PASSED);
-				assertThat(match.calls()).containsEntry(0, SUM).containsEntry(2, other);
+				assertThat(match.calls()).contains(new Announced(0, SUM), new Announced(2, other));
 			}
 		}
 		assertThat(this.ends.get(all("a", SUM, SUM, SUM).getFirst()).order()).isZero();
@@ -83,7 +84,7 @@ class AnnouncedCallsTest {
 		for (long ticket : new long[] { zero, two }) {
 			assertThat(this.ends.get(ticket).matched()).isFalse();
 			assertThat(this.ends.get(ticket).outcome().missingRanks()).containsExactly(1);
-			assertThat(this.ends.get(ticket).calls()).containsOnlyKeys(0, 2);
+			assertThat(this.ends.get(ticket).calls()).extracting(Announced::rank).containsExactly(0, 2);
 		}
 		CallMatch late = this.ends.get(announce(1, "a", SUM, LONG));
 		assertThat(late.outcome().result()).isEqualTo(Result.LATE);
@@ -102,7 +103,7 @@ class AnnouncedCallsTest {
 		assertThat(this.ends).doesNotContainKey(zero);
 		announce(1, "a", SUM, LONG);
 		assertThat(this.ends.get(zero).order()).isZero();
-		assertThat(this.ends.get(zero).calls()).containsEntry(1, SUM);
+		assertThat(this.ends.get(zero).calls()).contains(new Announced(1, SUM));
 	}
 
 	@Test
