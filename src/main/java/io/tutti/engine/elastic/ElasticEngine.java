@@ -30,17 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ElasticEngine implements AutoCloseable {
 
-	private final RankAssignment launched;
-
-	private final EngineSettings settings;
-
-	private final ElasticSettings elastic;
-
-	private final CollectiveListener events;
-
-	private final LocalMember member;
-
-	private final FormationEndpoint endpoint;
+	private final FormationContext context;
 
 	private final List<Consumer<ElasticEvent>> listeners = new CopyOnWriteArrayList<>();
 
@@ -56,16 +46,9 @@ public final class ElasticEngine implements AutoCloseable {
 
 	private int failures;
 
-	private ElasticEngine(RankAssignment launched, EngineSettings settings, ElasticSettings elastic,
-			CollectiveListener events) {
-		this.launched = launched;
-		this.settings = settings;
-		this.elastic = elastic;
-		this.events = events;
-		this.member = new LocalMember(
-				new Member(launched.rank(), FormationMessage.randomId(), HostIdentity.ofThisHost()));
-		this.member.whenLeft(this::fail);
-		this.endpoint = FormationEndpoint.open(this.member, settings, elastic.endpoints());
+	private ElasticEngine(FormationContext context) {
+		this.context = context;
+		context.member().whenLeft(this::fail);
 	}
 
 	/**
@@ -84,7 +67,10 @@ public final class ElasticEngine implements AutoCloseable {
 			throw new IllegalArgumentException("rank " + launched.rank() + " of " + launched.worldSize()
 					+ " has no endpoint: tutti.elastic.endpoints lists " + elastic.maxRanks());
 		}
-		return new ElasticEngine(launched, settings, elastic, events);
+		LocalMember member = new LocalMember(
+				new Member(launched.rank(), FormationMessage.randomId(), HostIdentity.ofThisHost()));
+		return new ElasticEngine(new FormationContext(member,
+				FormationEndpoint.open(member, settings, elastic.endpoints()), elastic, settings, launched, events));
 	}
 
 	/** Adds a listener, called on the thread that forms. */
@@ -127,7 +113,7 @@ public final class ElasticEngine implements AutoCloseable {
 
 	/** Whether processes wait to join, other than those that are left out for now. */
 	public boolean joinersWait() {
-		return !this.member.due().isEmpty();
+		return !this.context.member().due().isEmpty();
 	}
 
 	/**
@@ -155,21 +141,22 @@ public final class ElasticEngine implements AutoCloseable {
 			if (broken != null) {
 				publish(new ElasticEvent.Lost(before.generation(), lost.stream().map(Member::slot).toList(),
 						Instant.now(), broken.failure()));
-				if (this.elastic.maxFailures() > 0 && ++this.failures > this.elastic.maxFailures()) {
-					this.events.warn("this rank has seen " + this.failures
-							+ " losses and ends: tutti.elastic.max-failures is " + this.elastic.maxFailures());
+				if (this.context.elastic().maxFailures() > 0
+						&& ++this.failures > this.context.elastic().maxFailures()) {
+					this.context.events()
+						.warn("this rank has seen " + this.failures + " losses and ends: tutti.elastic.max-failures is "
+								+ this.context.elastic().maxFailures());
 					throw broken;
 				}
 			}
-			this.member.formAgain((broken != null) ? broken.failure() : null);
+			this.context.member().formAgain((broken != null) ? broken.failure() : null);
 			last.engine().ended().forEach((rank) -> dead.add(before.members().get(rank).id()));
 			lost.forEach((other) -> silent.add(other.id()));
 			silent.removeAll(dead);
 			leave(last);
 		}
-		Formed next = new FormationProtocol(this.member, this.endpoint, this.elastic, this.settings, this.launched,
-				this.events, (slots) -> publish(new ElasticEvent.Awaiting(slots)), dead, silent,
-				() -> returned || this.ending)
+		Formed next = new FormationProtocol(this.context, (slots) -> publish(new ElasticEvent.Awaiting(slots)), dead,
+				silent, () -> returned || this.ending)
 			.form(returned);
 		if (next == null) {
 			return null;
@@ -191,7 +178,7 @@ public final class ElasticEngine implements AutoCloseable {
 			last.engine().close();
 		}
 		catch (RuntimeException ex) {
-			this.events
+			this.context.events()
 				.warn("generation " + last.formation().generation() + " did not end in order on this rank: " + ex);
 		}
 	}
@@ -228,14 +215,14 @@ public final class ElasticEngine implements AutoCloseable {
 
 	/** The loops of all ranks have returned. Ranks that do not know it yet may ask. */
 	void done() {
-		this.member.enter(Phase.DONE);
+		this.context.member().enter(Phase.DONE);
 	}
 
 	/** Leaves the job. */
 	@Override
 	public void close() {
 		this.closed = true;
-		this.member.leave();
+		this.context.member().leave();
 		Formed last = this.formed;
 		try {
 			if (last != null) {
@@ -243,7 +230,7 @@ public final class ElasticEngine implements AutoCloseable {
 			}
 		}
 		finally {
-			this.endpoint.close();
+			this.context.endpoint().close();
 		}
 	}
 

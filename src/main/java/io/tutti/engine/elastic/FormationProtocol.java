@@ -15,10 +15,8 @@ import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-import io.tutti.CollectiveListener;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.Engine;
-import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousException.Reason;
 import io.tutti.engine.elastic.Continuation.Fate;
@@ -99,17 +97,9 @@ final class FormationProtocol {
 	/** For a member that has been silent for the heartbeat timeout. It may resume. */
 	private static final Duration SILENT_PROBE = Duration.ofMillis(200);
 
+	private final FormationContext context;
+
 	private final LocalMember member;
-
-	private final FormationEndpoint endpoint;
-
-	private final ElasticSettings elastic;
-
-	private final EngineSettings settings;
-
-	private final RankAssignment launched;
-
-	private final CollectiveListener events;
 
 	private final FormationRendezvous rendezvous;
 
@@ -128,21 +118,16 @@ final class FormationProtocol {
 
 	private List<Integer> lastAwaited = List.of();
 
-	FormationProtocol(LocalMember member, FormationEndpoint endpoint, ElasticSettings elastic, EngineSettings settings,
-			RankAssignment launched, CollectiveListener events, Consumer<List<Integer>> awaiting, Set<String> dead,
-			Set<String> silent, BooleanSupplier ending) {
-		this.member = member;
-		this.endpoint = endpoint;
-		this.elastic = elastic;
-		this.settings = settings;
-		this.launched = launched;
-		this.events = events;
-		this.rendezvous = new FormationRendezvous(member.self(), endpoint, settings, launched, events);
+	FormationProtocol(FormationContext context, Consumer<List<Integer>> awaiting, Set<String> dead, Set<String> silent,
+			BooleanSupplier ending) {
+		this.context = context;
+		this.member = context.member();
+		this.rendezvous = new FormationRendezvous(context);
 		this.awaiting = awaiting;
 		this.dead = dead;
 		this.silent = silent;
 		this.ending = ending;
-		this.deadline = Deadline.after(settings.timeouts().rendezvous());
+		this.deadline = Deadline.after(context.settings().timeouts().rendezvous());
 	}
 
 	/**
@@ -203,8 +188,8 @@ final class FormationProtocol {
 
 	/** Before the ranks are agreed, the rank is the slot. */
 	private RendezvousException failure(String text, List<Integer> missing, @Nullable Exception cause) {
-		RankAssignment here = new RankAssignment(this.member.self().slot(), this.elastic.maxRanks(), 0, 1,
-				this.launched.masterAddress(), this.launched.masterPort());
+		RankAssignment here = new RankAssignment(this.member.self().slot(), this.context.elastic().maxRanks(), 0, 1,
+				this.context.launched().masterAddress(), this.context.launched().masterPort());
 		return new RendezvousException(here, Reason.TIMEOUT, text, missing, cause);
 	}
 
@@ -226,7 +211,7 @@ final class FormationProtocol {
 	}
 
 	private Map<Integer, Answer> askAll(Set<Integer> except) throws InterruptedException {
-		return this.endpoint.askAll(except, (slot) -> isSilent(slot) ? SILENT_PROBE : probeLimit());
+		return this.context.endpoint().askAll(except, (slot) -> isSilent(slot) ? SILENT_PROBE : probeLimit());
 	}
 
 	/** Whether the member in a slot has been silent for the heartbeat timeout. */
@@ -237,7 +222,7 @@ final class FormationProtocol {
 	}
 
 	private Duration probeLimit() {
-		Duration heartbeat = this.settings.timeouts().heartbeat();
+		Duration heartbeat = this.context.settings().timeouts().heartbeat();
 		return (heartbeat.compareTo(LONGEST_PROBE) < 0) ? heartbeat : LONGEST_PROBE;
 	}
 
@@ -284,7 +269,7 @@ final class FormationProtocol {
 	private @Nullable Formed follow(int leader) throws InterruptedException {
 		this.member.dismiss(null);
 		await(List.of(leader));
-		try (FormationLink link = this.endpoint.connect(leader, probeLimit())) {
+		try (FormationLink link = this.context.endpoint().connect(leader, probeLimit())) {
 			link.send(this.member.join(this.dead));
 			return switch (decision(link)) {
 				case Propose proposal when this.member.accept(proposal.formation(), proposal.baseId()) ->
@@ -309,7 +294,7 @@ final class FormationProtocol {
 	}
 
 	private FormationMessage receive(FormationLink link) throws IOException {
-		return link.receive(HandshakeDeadline.within(this.settings.timeouts().heartbeat()));
+		return link.receive(HandshakeDeadline.within(this.context.settings().timeouts().heartbeat()));
 	}
 
 	private @Nullable Formed accept(Propose proposal, FormationLink link) throws IOException, InterruptedException {
@@ -350,7 +335,7 @@ final class FormationProtocol {
 		Origin origin = (proposal.baseId() == null) ? Origin.FOUNDED
 				: (this.member.base() != null) ? Origin.CONTINUED : Origin.JOINED;
 		this.member.formed(formation);
-		this.endpoint.reach(formation, probeLimit());
+		this.context.endpoint().reach(formation, probeLimit());
 		return new Formed(engine, formation, origin);
 	}
 
@@ -400,13 +385,13 @@ final class FormationProtocol {
 	}
 
 	private Continuation continuation(Formation base, List<Join> joins, Map<Integer, Answer> answers) {
-		return new Continuation(base, joins, answers, this.elastic, this.endpoint::hasEnded);
+		return new Continuation(base, joins, answers, this.context.elastic(), this.context.endpoint()::hasEnded);
 	}
 
 	/** The founding needs every rank; {@code null} if all are present. */
 	private @Nullable List<Integer> absentFounders(List<Join> joins) {
 		Set<Integer> present = Continuation.present(joins);
-		List<Integer> absent = IntStream.range(0, this.launched.worldSize())
+		List<Integer> absent = IntStream.range(0, this.context.launched().worldSize())
 			.filter((slot) -> !present.contains(slot))
 			.boxed()
 			.toList();
@@ -418,9 +403,9 @@ final class FormationProtocol {
 	 * @throws RendezvousException if they may not, after the others were told
 	 */
 	private @Nullable List<Integer> absent(Continuation next, long elapsedNanos) {
-		boolean patient = elapsedNanos < this.settings.timeouts().heartbeat().toNanos();
+		boolean patient = elapsedNanos < this.context.settings().timeouts().heartbeat().toNanos();
 		List<Integer> waiting = next.slots((missing, fate) -> switch (fate) {
-			case ALIVE -> elapsedNanos < this.settings.timeouts().rendezvous().toNanos() / 2;
+			case ALIVE -> elapsedNanos < this.context.settings().timeouts().rendezvous().toNanos() / 2;
 			case SILENT -> patient && !this.silent.contains(missing.id());
 			case PRESENT, DIED, ENDED -> false;
 		});
@@ -439,8 +424,8 @@ final class FormationProtocol {
 			throw failure(reason, silence, this.rendezvous.lastFailure());
 		}
 		List<Integer> absent = next.base().slots().stream().filter((slot) -> !next.present().contains(slot)).toList();
-		boolean settling = elapsedNanos < this.elastic.settle().toNanos() && !absent.isEmpty();
-		boolean tooFew = next.joins().size() < this.elastic.minRanks();
+		boolean settling = elapsedNanos < this.context.elastic().settle().toNanos() && !absent.isEmpty();
+		boolean tooFew = next.joins().size() < this.context.elastic().minRanks();
 		return ((tooFew || settling) && !this.ending.getAsBoolean()) ? absent : null;
 	}
 
@@ -455,7 +440,7 @@ final class FormationProtocol {
 			throws InterruptedException {
 		long newest = joins.stream().mapToLong(Join::newestGeneration).max().orElse(-1);
 		List<Member> members = joins.stream().map(Join::member).sorted(Comparator.comparingInt(Member::slot)).toList();
-		Formation formation = new Formation(Math.max(newest + 1, this.settings.generation()),
+		Formation formation = new Formation(Math.max(newest + 1, this.context.settings().generation()),
 				FormationMessage.randomId(), members);
 		List<Member> joining = (base == null) ? List.of()
 				: members.stream().filter((one) -> !base.members().contains(one)).toList();
@@ -478,9 +463,9 @@ final class FormationProtocol {
 	}
 
 	private Duration attemptLimit() {
-		Duration heartbeat = this.settings.timeouts().heartbeat();
+		Duration heartbeat = this.context.settings().timeouts().heartbeat();
 		Duration patient = (heartbeat.compareTo(SHORTEST_ATTEMPT) < 0) ? SHORTEST_ATTEMPT : heartbeat;
-		Duration part = this.settings.timeouts().rendezvous().dividedBy(ATTEMPTS);
+		Duration part = this.context.settings().timeouts().rendezvous().dividedBy(ATTEMPTS);
 		return (part.compareTo(patient) < 0) ? part : patient;
 	}
 
@@ -503,7 +488,7 @@ final class FormationProtocol {
 				: this.member.port(requests.getFirst());
 		requests.forEach((request) -> request.link().trySend(new Commit(id, port)));
 		Deadline joined = proposal.trial() ? limit
-				: Deadline.after(this.settings.timeouts().rendezvous().dividedBy(PATIENT_ATTEMPTS));
+				: Deadline.after(this.context.settings().timeouts().rendezvous().dividedBy(PATIENT_ATTEMPTS));
 		Formed formed = join(proposal, port, () -> this.member.anyLost(requests, id) || joined.expired());
 		if (formed != null) {
 			requests.forEach((request) -> request.link().trySend(new Joined(id)));
@@ -516,11 +501,12 @@ final class FormationProtocol {
 		Duration took = limit.elapsed();
 		for (Member one : joining) {
 			Duration pause = this.member.leaveOut(one, limit.expired() ? took : Duration.ZERO);
-			this.events.warn("generation " + formation.generation()
-					+ " did not form with the process that joins as rank " + one.slot() + " (" + took.toMillis()
-					+ " ms). The others may continue without it for " + pause.toMillis()
-					+ " ms. If this repeats, check that its host and those of the other ranks reach"
-					+ " each other at the rendezvous port and the ports for data");
+			this.context.events()
+				.warn("generation " + formation.generation() + " did not form with the process that joins as rank "
+						+ one.slot() + " (" + took.toMillis() + " ms). The others may continue without it for "
+						+ pause.toMillis()
+						+ " ms. If this repeats, check that its host and those of the other ranks reach"
+						+ " each other at the rendezvous port and the ports for data");
 		}
 	}
 

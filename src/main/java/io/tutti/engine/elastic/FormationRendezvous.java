@@ -10,10 +10,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 
 import io.tutti.BackendUnavailableException;
-import io.tutti.CollectiveListener;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.Engine;
-import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousException.Reason;
 import io.tutti.engine.elastic.FormationMessage.Formation;
@@ -30,25 +28,12 @@ final class FormationRendezvous {
 	/** Time for an interrupted rendezvous to end. */
 	private static final Duration CANCEL_LIMIT = Duration.ofSeconds(10);
 
-	private final Member self;
-
-	private final FormationEndpoint endpoint;
-
-	private final EngineSettings settings;
-
-	private final RankAssignment launched;
-
-	private final CollectiveListener events;
+	private final FormationContext context;
 
 	private @Nullable RuntimeException lastFailure;
 
-	FormationRendezvous(Member self, FormationEndpoint endpoint, EngineSettings settings, RankAssignment launched,
-			CollectiveListener events) {
-		this.self = self;
-		this.endpoint = endpoint;
-		this.settings = settings;
-		this.launched = launched;
-		this.events = events;
+	FormationRendezvous(FormationContext context) {
+		this.context = context;
 	}
 
 	/** Why the last attempt has failed, {@code null} if none has. */
@@ -67,13 +52,13 @@ final class FormationRendezvous {
 	@Nullable Engine join(Formation formation, int port, boolean trial, BooleanSupplier lost) throws InterruptedException {
 		CompletableFuture<Engine> joined = new CompletableFuture<>();
 		Thread attempt = Thread.ofPlatform()
-			.name("tutti-r" + formation.members().indexOf(this.self) + "-rendezvous")
+			.name("tutti-r" + formation.members().indexOf(self()) + "-rendezvous")
 			.daemon()
 			.start(() -> {
 				try {
-					Engine engine = Engine.joinElastic(assignment(formation, port),
-							this.settings.withJob(this.settings.jobId() + "/" + formation.id(), formation.generation()),
-							this.events);
+					Engine engine = Engine.joinElastic(assignment(formation, port), this.context.settings()
+						.withJob(this.context.settings().jobId() + "/" + formation.id(), formation.generation()),
+							this.context.events());
 					if (trial) {
 						exchange(engine);
 					}
@@ -129,10 +114,10 @@ final class FormationRendezvous {
 	private RankAssignment assignment(Formation formation, int port) {
 		List<Member> members = formation.members();
 		List<Member> local = members.stream()
-			.filter((other) -> other.hostIdentity().equals(this.self.hostIdentity()))
+			.filter((other) -> other.hostIdentity().equals(self().hostIdentity()))
 			.toList();
-		return new RankAssignment(members.indexOf(this.self), members.size(), local.indexOf(this.self), local.size(),
-				this.endpoint.host(members.getFirst()), port);
+		return new RankAssignment(members.indexOf(self()), members.size(), local.indexOf(self()), local.size(),
+				this.context.endpoint().host(members.getFirst()), port);
 	}
 
 	/**
@@ -140,10 +125,10 @@ final class FormationRendezvous {
 	 * holds it.
 	 */
 	int freePort() {
-		String bind = this.settings.bindAddress();
-		String host = (bind != null) ? bind : this.endpoint.host(this.self);
+		String bind = this.context.settings().bindAddress();
+		String host = (bind != null) ? bind : this.context.endpoint().host(self());
 		IOException last = new IOException();
-		for (int port : new int[] { this.launched.masterPort(), 0 }) {
+		for (int port : new int[] { this.context.launched().masterPort(), 0 }) {
 			try (ServerSocket socket = new ServerSocket()) {
 				socket.setReuseAddress(true);
 				socket.bind(new InetSocketAddress(InetAddress.getByName(host), port));
@@ -153,7 +138,12 @@ final class FormationRendezvous {
 				last = ex;
 			}
 		}
-		throw new RendezvousException(this.launched, Reason.TIMEOUT, "no port is free at " + host, List.of(), last);
+		throw new RendezvousException(this.context.launched(), Reason.TIMEOUT, "no port is free at " + host, List.of(),
+				last);
+	}
+
+	private Member self() {
+		return this.context.member().self();
 	}
 
 }

@@ -89,8 +89,9 @@ class FormationProtocolTest {
 
 		void form(int awaited) {
 			int slot = this.member.self().slot();
-			FormationProtocol protocol = new FormationProtocol(this.member, this.endpoint, this.ranks.elastic(),
-					this.settings, RankAssignment.onOneHost(slot, slot + 1, 29500), CollectiveListener.NONE,
+			FormationProtocol protocol = new FormationProtocol(
+					new FormationContext(this.member, this.endpoint, this.ranks.elastic(), this.settings,
+							RankAssignment.onOneHost(slot, slot + 1, 29500), CollectiveListener.NONE),
 					(slots) -> {
 						if (slots.equals(List.of(awaited))) {
 							this.awaits.countDown();
