@@ -9,6 +9,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
+import io.tutti.CollectiveTimeoutException;
 import io.tutti.GroupAbortedException;
 import io.tutti.ProcessGroup;
 import org.opentest4j.AssertionFailedError;
@@ -119,7 +120,7 @@ final class RankRun {
 
 	private void report(List<Integer> late, Duration limit) throws Throwable {
 		List<RankFailure> reported = new ArrayList<>(this.failures);
-		reported.removeIf((failure) -> late.contains(failure.rank()));
+		reported.removeIf((failure) -> late.contains(failure.rank()) && !isTimeout(failure));
 		if (reported.isEmpty() && late.isEmpty()) {
 			return;
 		}
@@ -127,6 +128,14 @@ final class RankRun {
 			throw skipped;
 		}
 		throw reported.isEmpty() ? timeout(late, limit) : failure(reported, late);
+	}
+
+	/**
+	 * The deadline of a call passed, which names the ranks that it waited for. Other
+	 * failures of a late rank follow from the end of the test.
+	 */
+	private static boolean isTimeout(RankFailure failure) {
+		return failure.cause() instanceof CollectiveTimeoutException;
 	}
 
 	private AssertionFailedError timeout(List<Integer> late, Duration limit) {
@@ -145,7 +154,9 @@ final class RankRun {
 			.toList();
 		String also = others.isEmpty() ? ""
 				: " (failed too: ranks " + others.stream().map(RankFailure::rank).toList() + ")";
-		String stuck = late.isEmpty() ? "" : " (not done: ranks " + late + ")";
+		List<Integer> silent = new ArrayList<>(late);
+		reported.forEach((failure) -> silent.remove((Integer) failure.rank()));
+		String stuck = silent.isEmpty() ? "" : " (not done: ranks " + silent + ")";
 		AssertionFailedError error = new AssertionFailedError(
 				"rank " + first.rank() + " of " + this.worldSize + also + stuck + ": " + message(first.cause()),
 				first.cause());
