@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 import io.tutti.BackendUnavailableException;
@@ -42,6 +43,8 @@ import org.jspecify.annotations.Nullable;
 public final class Engine implements AutoCloseable {
 
 	private static final Duration WARM_UP = Duration.ofMillis(500);
+
+	private static final AtomicBoolean WARM = new AtomicBoolean();
 
 	private final Membership membership;
 
@@ -125,8 +128,14 @@ public final class Engine implements AutoCloseable {
 		}
 	}
 
-	/** Compiles the kernel of the first reductions during the rendezvous. */
+	/**
+	 * Compiles the kernel of the first reductions during the first rendezvous of the
+	 * process.
+	 */
 	private static void warmUp(RankAssignment assignment) {
+		if (WARM.getAndSet(true)) {
+			return;
+		}
 		Thread.ofPlatform()
 			.name("tutti-r" + assignment.rank() + "-warm-up")
 			.daemon()
