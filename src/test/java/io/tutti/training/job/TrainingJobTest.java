@@ -31,6 +31,7 @@ import io.tutti.training.checkpoint.SavedCheckpoint;
 import io.tutti.training.internal.Sha256;
 import io.tutti.training.table.MalformedDataException;
 import org.bytedeco.javacpp.Pointer;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -56,13 +57,21 @@ class TrainingJobTest {
 
 	private static final ClassifierJob DEFAULTS = ClassifierJob.defaults();
 
+	/** Whole trainings with the defaults by world size, which several tests compare. */
+	private static final Map<Integer, Trained> TRAINED = new TreeMap<>();
+
+	private record Trained(List<TrainingSummary> summaries, float[] parameters) {
+	}
+
+	private static @Nullable String undisturbed;
+
 	@TempDir
 	private Path directory;
 
 	@ParameterizedTest
 	@ValueSource(ints = { 1, 2, 3, 4 })
 	void theDigitsAreLearntTo96PercentAndEveryRankHoldsTheSameModel(int worldSize) throws Exception {
-		List<TrainingSummary> summaries = train(worldSize, (_) -> DEFAULTS);
+		List<TrainingSummary> summaries = trained(worldSize).summaries();
 		TrainingSummary first = summaries.getFirst();
 		assertThat(first.testScore()).isGreaterThanOrEqualTo(0.96);
 		assertThat(first.worldSize()).isEqualTo(worldSize);
@@ -82,9 +91,9 @@ class TrainingJobTest {
 
 	@Test
 	void twoRunsWithTheSameWorldSizeAreBitIdentical() throws Exception {
-		String first = hash(train(3, (_) -> DEFAULTS));
-		assertThat(hash(train(3, (_) -> DEFAULTS))).isEqualTo(first);
-		assertThat(hash(train(3, (_) -> withSeed(DEFAULTS, 43)))).isNotEqualTo(first);
+		assertThat(hash(train(3, (_) -> DEFAULTS))).isEqualTo(hash(trained(3).summaries()));
+		ClassifierJob shorter = withEpochs(1);
+		assertThat(hash(train(3, (_) -> withSeed(shorter, 43)))).isNotEqualTo(hash(train(3, (_) -> shorter)));
 	}
 
 	/** A job that is not elastic pays for nothing but the reduction of its gradients. */
@@ -107,12 +116,20 @@ class TrainingJobTest {
 	@ParameterizedTest
 	@ValueSource(ints = { 2, 3, 4, 5 })
 	void parametersAgreeBetweenWorldSizes(int worldSize) throws Exception {
+		float[] alone = trained(1).parameters();
+		assertThat(relativeDistance(trained(worldSize).parameters(), alone)).isLessThanOrEqualTo(1e-3);
+	}
+
+	private Trained trained(int worldSize) throws Exception {
+		Trained before = TRAINED.get(worldSize);
+		if (before != null) {
+			return before;
+		}
 		ClassifierJob options = withCheckpoint(DEFAULTS, 0);
-		train(1, (_) -> options);
-		float[] alone = keptParameters();
+		Trained trained = new Trained(train(worldSize, (_) -> options), keptParameters());
 		deleteCheckpoints();
-		train(worldSize, (_) -> options);
-		assertThat(relativeDistance(keptParameters(), alone)).isLessThanOrEqualTo(1e-3);
+		TRAINED.put(worldSize, trained);
+		return trained;
 	}
 
 	@Test
@@ -129,8 +146,9 @@ class TrainingJobTest {
 	@CsvSource({ "1,2", "100,101", "224,225", "225,225", "449,450" })
 	void aStoppedAndContinuedJobIsBitIdenticalToAnUninterruptedOne(long stopStep, long lastStep) throws Exception {
 		ClassifierJob plain = new ClassifierJob(10, 32, 0.05, 42, 1, null, null, 0, null);
-		String undisturbed = hash(train(2, (_) -> plain));
-
+		if (undisturbed == null) {
+			undisturbed = hash(train(2, (_) -> plain));
+		}
 		ClassifierJob kept = withCheckpoint(plain, 0);
 		List<TrainingSummary> stopped = train(2, (_) -> kept, stopAt(stopStep, 1));
 		assertThat(stopped).allSatisfy((summary) -> {
