@@ -23,7 +23,7 @@ class ManyRanksStressTest {
 	@Test
 	void everyCollectiveWorksOn1024Ranks() throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(RANKS, Timeouts.DEFAULTS)) {
-			RankThreads.run(RANKS, Duration.ofSeconds(200), (rank) -> {
+			RankThreads.runVirtual(RANKS, Duration.ofSeconds(200), (rank) -> {
 				for (Collective collective : Collective.values()) {
 					run(world, rank, collective, false);
 				}
