@@ -126,7 +126,7 @@ class LauncherPiecesTest {
 	void tuttisProgramIsThisJavaWithThisClassPath() {
 		List<String> words = TuttiProgram.ofThisProcess("io.tutti.Main").words();
 		assertThat(words.getFirst()).isEqualTo(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-		assertThat(words).contains("--add-modules=jdk.incubator.vector")
+		assertThat(words).contains("--add-opens=java.base/sun.nio.ch=ALL-UNNAMED")
 			.endsWith("-cp", System.getProperty("java.class.path"), "io.tutti.Main")
 			.noneMatch((word) -> word.startsWith("-javaagent"));
 	}
