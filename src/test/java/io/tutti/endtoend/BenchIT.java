@@ -28,9 +28,6 @@ class BenchIT {
 
 	private static final int SIZES = 5;
 
-	/** Where the format matters: scalar kernels start faster than vector kernels. */
-	private static final Map<String, String> SCALAR = Map.of("TUTTI_VECTORS", "false");
-
 	@TempDir
 	Path directory;
 
@@ -43,7 +40,7 @@ class BenchIT {
 
 	@Test
 	void everyLineForScriptsHasTheColumnsOfTheHeader() throws Exception {
-		List<String[]> rows = bench(SCALAR, "tsv").filter((line) -> line.contains("\t"))
+		List<String[]> rows = bench(TuttiProcess.SCALAR, "tsv").filter((line) -> line.contains("\t"))
 			.map((line) -> line.split("\t"))
 			.toList();
 		assertThat(rows.getFirst()).containsExactly("system", "transport", "op", "ranks", "bytes", "p50_us", "min_us",
@@ -54,7 +51,7 @@ class BenchIT {
 
 	@Test
 	void everyObjectForProgramsIsWhole() throws Exception {
-		List<JsonNode> objects = bench(SCALAR, "json").filter((line) -> line.startsWith("{"))
+		List<JsonNode> objects = bench(TuttiProcess.SCALAR, "json").filter((line) -> line.startsWith("{"))
 			.map((line) -> JsonMapper.shared().readTree(line))
 			.toList();
 		assertThat(objects).hasSize(SIZES).allSatisfy((object) -> {
@@ -68,7 +65,7 @@ class BenchIT {
 	void againstOpenMpiEverySizeHasARatio() throws Exception {
 		Launcher.OPEN_MPI.require();
 		requireHeader("mpicc.openmpi");
-		List<String[]> rows = bench(SCALAR, "tsv", "--against", "openmpi", "--interleave", "2")
+		List<String[]> rows = bench(TuttiProcess.SCALAR, "tsv", "--against", "openmpi", "--interleave", "2")
 			.filter((line) -> line.contains("\t"))
 			.map((line) -> line.split("\t", -1))
 			.toList();
@@ -81,8 +78,8 @@ class BenchIT {
 
 	@Test
 	void trainingStepsHaveALineForEachVariant() throws Exception {
-		List<JsonNode> lines = launch(Map.of(), "bench", "--training", "--parameters", "0.01", "--batch", "4",
-				"--format", "json")
+		List<JsonNode> lines = launch(TuttiProcess.SCALAR, "bench", "--training", "--parameters", "0.01", "--batch",
+				"4", "--format", "json")
 			.filter((line) -> line.startsWith("{"))
 			.map((line) -> JsonMapper.shared().readTree(line))
 			.toList();
@@ -99,7 +96,7 @@ class BenchIT {
 
 	@Test
 	void noRankOutlivesALauncherThatWasKilled() throws Exception {
-		try (TuttiProcess launch = TuttiProcess.start(this.directory, SCALAR, "launch", "-n", "2", "bench",
+		try (TuttiProcess launch = TuttiProcess.start(this.directory, TuttiProcess.SCALAR, "launch", "-n", "2", "bench",
 				"--min-bytes", "64MB", "--iterations", "1000000")) {
 			List<ProcessHandle> ranks = List.of(launch.rank(0, LIMIT), launch.rank(1, LIMIT));
 			launch.awaitLine("algbw and busbw", LIMIT);

@@ -144,8 +144,8 @@ class ElasticChaosIT {
 	}
 
 	private static List<String> program(Path folder, long lastStep, long pauseMillis) {
-		return List.of("--add-modules", "jdk.incubator.vector", "--add-opens", "java.base/sun.nio.ch=ALL-UNNAMED",
-				"-Xmx96m", ChaosRank.class.getName(), folder.toString(), "" + lastStep, "" + pauseMillis);
+		return List.of("--add-opens", "java.base/sun.nio.ch=ALL-UNNAMED", "-Xmx96m", ChaosRank.class.getName(),
+				folder.toString(), "" + lastStep, "" + pauseMillis);
 	}
 
 	private void start(ElasticJob job, int slot) throws IOException {

@@ -47,8 +47,8 @@ class MixedHostsIT {
 	}
 
 	private TuttiProcess node(int node, int port) throws Exception {
-		return TuttiProcess.startWithin(ON_A_HOST_OF_ITS_OWN, this.directory, "launch", "-n", "2", "--nnodes", "2",
-				"--node-rank", String.valueOf(node), "--master-addr", "127.0.0.1", "--master-port",
+		return TuttiProcess.startWithin(ON_A_HOST_OF_ITS_OWN, this.directory, TuttiProcess.SCALAR, "launch", "-n", "2",
+				"--nnodes", "2", "--node-rank", String.valueOf(node), "--master-addr", "127.0.0.1", "--master-port",
 				String.valueOf(port), "bench", "--collective", "all", "--max-bytes", "128KB", "--factor", "4096",
 				"--iterations", "5", "--format", "tsv");
 	}

@@ -92,8 +92,8 @@ class MpiLibraryIT {
 		List<String> line = new ArrayList<>(family.launcher);
 		line.add(String.valueOf(ranks));
 		line.addAll(command);
-		return TuttiProcess.run(this.directory, Map.of("SPRING_PROFILES_ACTIVE", "mpi", "TUTTI_MPI_LIBRARY", library),
-				line);
+		return TuttiProcess.run(this.directory,
+				Map.of("SPRING_PROFILES_ACTIVE", "mpi", "TUTTI_MPI_LIBRARY", library, "TUTTI_VECTORS", "false"), line);
 	}
 
 	private static List<String> tutti(String... arguments) {

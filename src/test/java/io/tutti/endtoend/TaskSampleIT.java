@@ -106,7 +106,7 @@ class TaskSampleIT {
 	}
 
 	private static Ended tutti(String... words) throws Exception {
-		return ended(TuttiProcess.start(folder, Map.of("TUTTI_VECTORS", "false"), words));
+		return ended(TuttiProcess.start(folder, TuttiProcess.SCALAR, words));
 	}
 
 	private static Ended ended(TuttiProcess started) throws Exception {

@@ -29,10 +29,12 @@ final class TuttiProcess implements AutoCloseable {
 	 */
 	private static final String SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -Xmn48m";
 
-	/** The JVM flags that the script gives a rank. */
-	private static final List<String> FLAGS = List.of("--add-modules", "jdk.incubator.vector",
-			"--enable-native-access=ALL-UNNAMED", "--add-opens", "java.base/sun.nio.ch=ALL-UNNAMED",
-			"-XX:+UseSerialGC");
+	/** The JVM flags that the script gives a rank with scalar kernels. */
+	private static final List<String> FLAGS = List.of("--enable-native-access=ALL-UNNAMED", "--add-opens",
+			"java.base/sun.nio.ch=ALL-UNNAMED", "-XX:+UseSerialGC");
+
+	/** Scalar kernels, which start faster than vector kernels. */
+	static final Map<String, String> SCALAR = Map.of("TUTTI_VECTORS", "false");
 
 	private final Process process;
 
@@ -51,15 +53,15 @@ final class TuttiProcess implements AutoCloseable {
 	}
 
 	static TuttiProcess start(Path directory, Map<String, String> environment, String... arguments) throws IOException {
-		return start(List.of(), directory, environment, arguments);
+		return startWithin(List.of(), directory, environment, arguments);
 	}
 
 	/** Starts the program as the final arguments of another command. */
 	static TuttiProcess startWithin(List<String> wrapper, Path directory, String... arguments) throws IOException {
-		return start(wrapper, directory, Map.of(), arguments);
+		return startWithin(wrapper, directory, Map.of(), arguments);
 	}
 
-	private static TuttiProcess start(List<String> wrapper, Path directory, Map<String, String> environment,
+	static TuttiProcess startWithin(List<String> wrapper, Path directory, Map<String, String> environment,
 			String... arguments) throws IOException {
 		List<String> command = new ArrayList<>(wrapper);
 		command.add(Path.of("tutti").toAbsolutePath().toString());

@@ -444,8 +444,8 @@ class DataParallelCasesTest {
 		try {
 			for (int rank = 0; rank < RANKS; rank++) {
 				ProcessBuilder builder = new ProcessBuilder(System.getProperty("java.home") + "/bin/java",
-						"-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"), "--add-modules",
-						"jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED", Rank.class.getName())
+						"-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
+						"--enable-native-access=ALL-UNNAMED", Rank.class.getName())
 					.redirectError(ProcessBuilder.Redirect.INHERIT);
 				builder.environment()
 					.putAll(Map.of("RANK", String.valueOf(rank), "WORLD_SIZE", String.valueOf(RANKS), "LOCAL_RANK",

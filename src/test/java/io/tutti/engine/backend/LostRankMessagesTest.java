@@ -127,9 +127,8 @@ class LostRankMessagesTest {
 
 	private static Process start(int rank, int port, TransportChoice transport) throws IOException {
 		return new ProcessBuilder(System.getProperty("java.home") + "/bin/java", "-XX:TieredStopAtLevel=1", "-cp",
-				System.getProperty("java.class.path"), "--add-modules", "jdk.incubator.vector",
-				"--enable-native-access=ALL-UNNAMED", LostRankMessagesTest.class.getName(), String.valueOf(rank),
-				String.valueOf(port), transport.name())
+				System.getProperty("java.class.path"), "--enable-native-access=ALL-UNNAMED",
+				LostRankMessagesTest.class.getName(), String.valueOf(rank), String.valueOf(port), transport.name())
 			.redirectError(ProcessBuilder.Redirect.INHERIT)
 			.start();
 	}

@@ -174,10 +174,9 @@ class ElasticTrainingTest {
 
 	private int train(Path target, int ranks, int maxRestarts, boolean rejoins, String... kills) throws Exception {
 		List<String> words = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-				"--add-modules", "jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC",
-				"-XX:TieredStopAtLevel=1", "--add-opens", "java.base/sun.nio.ch=ALL-UNNAMED", "-cp",
-				System.getProperty("java.class.path"), ElasticTrainingRank.class.getName(), target.toString(),
-				Boolean.toString(rejoins)));
+				"--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "--add-opens",
+				"java.base/sun.nio.ch=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
+				ElasticTrainingRank.class.getName(), target.toString(), Boolean.toString(rejoins)));
 		words.addAll(List.of(kills));
 		LaunchPlan plan = new LaunchPlan(LaunchedCommand.of(words, new TuttiProgram(List.of())), ranks, 1, 0,
 				"127.0.0.1", null, maxRestarts, new ElasticRanks(1, ranks, List.of()),
