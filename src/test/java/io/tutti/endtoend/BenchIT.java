@@ -39,17 +39,6 @@ class BenchIT {
 	}
 
 	@Test
-	void everyLineForScriptsHasTheColumnsOfTheHeader() throws Exception {
-		List<String[]> rows = bench(TuttiProcess.SCALAR, "tsv").filter((line) -> line.contains("\t"))
-			.map((line) -> line.split("\t"))
-			.toList();
-		assertThat(rows.getFirst()).containsExactly("system", "transport", "op", "ranks", "bytes", "p50_us", "min_us",
-				"max_us", "algbw_GBps", "runs");
-		assertThat(rows).hasSize(SIZES + 1).allSatisfy((row) -> assertThat(row).hasSize(10));
-		assertThat(rows.getLast()).contains("tutti", "allreduce", "1024", "20");
-	}
-
-	@Test
 	void everyObjectForProgramsIsWhole() throws Exception {
 		List<JsonNode> objects = bench(TuttiProcess.SCALAR, "json").filter((line) -> line.startsWith("{"))
 			.map((line) -> JsonMapper.shared().readTree(line))
