@@ -4,6 +4,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -123,9 +124,12 @@ class GuideTest {
 	}
 
 	private GuideRank.Running start(int rank, int port, String endpoints) throws IOException {
-		ProcessBuilder builder = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-				"--enable-native-access=ALL-UNNAMED", "-cp", this.folder + File.pathSeparator + classPath(),
-				GuideRank.class.getName(), endpoints);
+		List<String> command = new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java",
+				"--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC"));
+		command.addAll(TuttiProcess.shortLived());
+		command.addAll(
+				List.of("-cp", this.folder + File.pathSeparator + classPath(), GuideRank.class.getName(), endpoints));
+		ProcessBuilder builder = new ProcessBuilder(command);
 		builder.environment().keySet().removeIf((name) -> name.startsWith("TUTTI_"));
 		builder.environment()
 			.putAll(Map.of("RANK", "" + rank, "WORLD_SIZE", "2", "MASTER_ADDR", "127.0.0.1", "MASTER_PORT", "" + port,

@@ -146,9 +146,12 @@ class ProcessesTest {
 	}
 
 	private Process start(int rank, int worldSize, int port, String api) throws Exception {
-		ProcessBuilder builder = new ProcessBuilder("sh", "-c", "ulimit -n 300; exec \"$@\"", "sh",
-				System.getProperty("java.home") + "/bin/java", "--enable-native-access=ALL-UNNAMED", "-XX:-MaxFDLimit",
-				"-cp", System.getProperty("java.class.path"), ProcessesTest.class.getName(), api);
+		List<String> command = new ArrayList<>(
+				List.of("sh", "-c", "ulimit -n 300; exec \"$@\"", "sh", System.getProperty("java.home") + "/bin/java",
+						"--enable-native-access=ALL-UNNAMED", "-XX:-MaxFDLimit", "-XX:+UseSerialGC"));
+		command.addAll(TuttiProcess.shortLived());
+		command.addAll(List.of("-cp", System.getProperty("java.class.path"), ProcessesTest.class.getName(), api));
+		ProcessBuilder builder = new ProcessBuilder(command);
 		builder.environment().keySet().removeIf((name) -> name.startsWith("TUTTI_"));
 		builder.environment()
 			.putAll(Map.of("RANK", "" + rank, "WORLD_SIZE", "" + worldSize, "MASTER_ADDR", "127.0.0.1", "MASTER_PORT",
