@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import io.tutti.FreePort;
+import io.tutti.endtoend.PausingTask;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.BeforeEach;
@@ -86,9 +87,7 @@ class AlertsIT {
 		int master = FreePort.next();
 		try (PrometheusServer prometheus = PrometheusServer.start(this.folder);
 				OrderedRank first = rank(0, 2, master, ports.get("demo-tutti-0"));
-				OrderedRank training = OrderedRank.startTutti(this.folder.resolve("training.log"),
-						variables(0, 1, FreePort.next(), ports.get("demo-tutti-2")), "train", "--epochs", "1000000",
-						"--http-port", "" + ports.get("demo-tutti-2"))) {
+				OrderedRank training = training(ports.get("demo-tutti-2"))) {
 			await("Prometheus").until(prometheus::isReady);
 			requireFired(prometheus, "TuttiNotFormed demo-tutti-0");
 			CompletableFuture<Void> restarts;
@@ -157,6 +156,13 @@ class AlertsIT {
 		}
 	}
 
+	private OrderedRank training(int port) throws IOException {
+		PausingTask.write(this.folder);
+		Map<String, String> variables = variables(0, 1, FreePort.next(), port);
+		variables.put("TUTTI_VECTORS", "false");
+		return OrderedRank.startTutti(this.folder.resolve("training.log"), variables, PausingTask.command("."));
+	}
+
 	private OrderedRank elasticRank(int rank, int master, int port, Map<String, String> elastic) {
 		Map<String, String> variables = variables(rank, 2, master, port);
 		variables.putAll(elastic);
@@ -167,7 +173,7 @@ class AlertsIT {
 	private void replaceAPodThreeTimes(PrometheusServer prometheus, Map<String, Integer> ports) {
 		for (String pod : PODS.subList(3, PODS.size())) {
 			assertThat(prometheus.fired()).doesNotContain("TuttiRestartLoop");
-			OrderedRank replacement = rank(0, 1, FreePort.next(), ports.get(pod));
+			OrderedRank replacement = serving(ports.get(pod));
 			try {
 				requireScraped(prometheus, "process_start_time_seconds{pod=\"" + pod + "\"}");
 			}
@@ -180,6 +186,12 @@ class AlertsIT {
 	private OrderedRank rank(int rank, int worldSize, int master, int port) {
 		return OrderedRank.start(this.folder.resolve("rank-" + port + ".log"),
 				variables(rank, worldSize, master, port));
+	}
+
+	/** Starts faster than a rank that takes orders. */
+	private OrderedRank serving(int port) {
+		return OrderedRank.startTutti(this.folder.resolve("rank-" + port + ".log"),
+				variables(0, 1, FreePort.next(), port), "serve");
 	}
 
 	private static Map<String, String> variables(int rank, int worldSize, int master, int port) {

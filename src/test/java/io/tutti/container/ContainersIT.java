@@ -15,6 +15,7 @@ import java.util.stream.Stream;
 
 import com.github.dockerjava.api.model.Network.Ipam;
 import com.github.dockerjava.api.model.RestartPolicy;
+import io.tutti.endtoend.PausingTask;
 import io.tutti.endtoend.TaskJar;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -53,6 +54,9 @@ class ContainersIT {
 	private static final Duration END = Duration.ofSeconds(40);
 
 	private static final String[] SERVE = { "serve" };
+
+	/** Where the containers find jars of tasks. */
+	private static final String TASKS = "/tasks";
 
 	@TempDir
 	private static Path tasks;
@@ -108,9 +112,9 @@ class ContainersIT {
 	void theTaskOfAJarOnAVolumeIsTrained(@TempDir Path folder) throws Exception {
 		TaskJar.write(folder);
 		Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
-		try (RankContainers job = job(2, "train", "--task", "com.acme.Fit", "--class-path", "/tasks/fit.jar",
+		try (RankContainers job = job(2, "train", "--task", "com.acme.Fit", "--class-path", TASKS + "/fit.jar",
 				"--epochs", "5", "--", "--hidden", "16")
-			.withVolume(folder, "/tasks")
+			.withVolume(folder, TASKS)
 			.startAll()) {
 			for (RankContainer rank : job.all()) {
 				rank.requireExit(0, START);
@@ -188,12 +192,12 @@ class ContainersIT {
 	/** As in the chart with several ranks in a pod. */
 	@Test
 	void twoContainersOfTwoRanksEndWithTheCodesOfTheirRanks() throws Exception {
-		try (RankContainers job = job(4, "launch").withVolume(tasks, PausingTask.FOLDER)) {
+		try (RankContainers job = job(4, "launch").withVolume(tasks, TASKS)) {
 			for (int node = 0; node < 2; node++) {
 				String[] words = Stream
 					.concat(Stream.of("launch", "-n", "2", "--nnodes", "2", "--node-rank", "" + node, "--master-addr",
 							job.master(), "--master-port", "" + RankContainers.RENDEZVOUS_PORT),
-							Stream.of(PausingTask.command()))
+							Stream.of(PausingTask.command(TASKS)))
 					.toArray(String[]::new);
 				job.start(node, Map.of(), (command) -> command.withCmd(words));
 			}
@@ -326,7 +330,7 @@ class ContainersIT {
 
 	/** Three ranks that train with pauses until they are ended. */
 	private static RankContainers pausing() {
-		return job(3, PausingTask.command()).withVolume(tasks, PausingTask.FOLDER);
+		return job(3, PausingTask.command(TASKS)).withVolume(tasks, TASKS);
 	}
 
 	private static RankContainers training(String heartbeat) {

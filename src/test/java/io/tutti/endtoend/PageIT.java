@@ -135,8 +135,10 @@ class PageIT {
 	void thePageOfATrainingJobShowsItsSpeedAndWhatRemains() throws Exception {
 		int port = FreePort.next();
 		browser.newTab(1000, 1300);
-		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "2", "--http-port", "" + port,
-				"train", "--epochs", "100000")) {
+		PausingTask.write(this.directory);
+		try (TuttiProcess launch = TuttiProcess.start(this.directory, TuttiProcess.SCALAR, "launch", "-n", "2",
+				"--http-port", "" + port, "train", "--epochs", "100000", "--task", PausingTask.class.getName(),
+				"--class-path", PausingTask.JAR)) {
 			launch.awaitLine("epoch      3/100000", LIMIT);
 			browser.visit("http://127.0.0.1:" + port + "/");
 			Awaitility.await().atMost(LIMIT).untilAsserted(() -> {

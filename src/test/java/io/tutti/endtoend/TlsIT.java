@@ -96,9 +96,11 @@ class TlsIT {
 	void theOthersContinueWithTheirCertificatesWhenARankIsKilledAndItsReplacementJoins() throws Exception {
 		this.authority.write(this.directory.resolve("ca.crt"));
 		install(issue());
-		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "3", "--min-ranks", "2",
-				"--max-restarts", "1", "--http-port", "" + Math.min(FreePort.next(), 65_000), "train", "--epochs",
-				"100000", "--tutti.tls.bundle=ranks", "--tutti.tls.peer-name=" + Authority.NAME,
+		PausingTask.write(this.directory);
+		try (TuttiProcess launch = TuttiProcess.start(this.directory, TuttiProcess.SCALAR, "launch", "-n", "3",
+				"--min-ranks", "2", "--max-restarts", "1", "--http-port", "" + Math.min(FreePort.next(), 65_000),
+				"train", "--epochs", "100000", "--task", PausingTask.class.getName(), "--class-path", PausingTask.JAR,
+				"--tutti.tls.bundle=ranks", "--tutti.tls.peer-name=" + Authority.NAME,
 				"--spring.ssl.bundle.pem.ranks.keystore.certificate=file:rank.crt",
 				"--spring.ssl.bundle.pem.ranks.keystore.private-key=file:rank.key",
 				"--spring.ssl.bundle.pem.ranks.truststore.certificate=file:ca.crt")) {

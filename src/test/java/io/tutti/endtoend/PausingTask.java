@@ -1,4 +1,4 @@
-package io.tutti.container;
+package io.tutti.endtoend;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -23,27 +23,24 @@ import org.bytedeco.pytorch.TensorVector;
 
 /**
  * The task of the digits with a pause in each step. A job that trains until a fault ends
- * it leaves the processors to the containers that start beside it.
+ * it leaves the processors to what starts beside it.
  */
 public final class PausingTask implements TrainingTask {
 
-	/** Where the containers find the jar. */
-	static final String FOLDER = "/pausing";
-
-	private static final String JAR = "pausing.jar";
+	static final String JAR = "pausing.jar";
 
 	private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
 	private final ClassifierTask task = new ClassifierTask(ClassifierOptions.defaults());
 
-	/** The words of a command that trains until it is ended. */
-	static String[] command() {
+	/** The words of a command that trains until it is ended, with the jar in a folder. */
+	public static String[] command(String folder) {
 		return new String[] { "train", "--epochs", "1000000", "--task", PausingTask.class.getName(), "--class-path",
-				FOLDER + "/" + JAR };
+				folder + "/" + JAR };
 	}
 
 	/** Writes the jar of the task to a folder, which every user may then read. */
-	static void write(Path folder) throws IOException {
+	public static void write(Path folder) throws IOException {
 		String entry = PausingTask.class.getName().replace('.', '/') + ".class";
 		try (JarOutputStream jar = new JarOutputStream(Files.newOutputStream(folder.resolve(JAR)));
 				InputStream type = PausingTask.class.getClassLoader().getResourceAsStream(entry)) {
