@@ -191,13 +191,13 @@ class ElasticChaosIT {
 			case STOPPED -> job.signal(slot, "CONT");
 			case PARTITIONED -> {
 				assertThat(job.exitCode(slot, LIMIT)).as(job.report()).isEqualTo(ExitCode.DEADLINE_PASSED);
-				hosts.network().divide(Collections.nCopies(RANKS, 0));
+				hosts.network().repair();
 				start(job, slot);
 			}
 			case SEPARATED -> {
 				int ended = job.process(slot).isAlive() ? neighbour(slot) : slot;
 				assertThat(job.exitCode(ended, LIMIT)).as(job.report()).isEqualTo(ExitCode.PEER_LOST);
-				hosts.network().reunite();
+				hosts.network().repair();
 				start(job, ended);
 			}
 		}

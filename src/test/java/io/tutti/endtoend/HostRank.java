@@ -3,6 +3,8 @@ package io.tutti.endtoend;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Scanner;
 import java.util.function.IntUnaryOperator;
 
@@ -20,12 +22,16 @@ import io.tutti.launch.RankResolution;
 import io.tutti.launch.ResolutionSettings;
 
 /**
- * One rank in a separate process, controlled by lines on its input: {@code collectives}
- * runs and checks each collective, {@code endless} runs collectives that use every link
- * until one fails, {@code messages} does so with a message around all ranks, and the end
- * of the input ends the rank.
+ * One rank in a separate process, controlled by lines on its input. The address of rank 0
+ * lets it join a group. In the group {@code collectives} runs and checks each collective,
+ * {@code endless} runs collectives that use every link until one fails, {@code messages}
+ * does so with a message around all ranks, and {@code leave} lets it leave the group. The
+ * end of the input ends the rank.
  */
 final class HostRank {
+
+	/** Lets the rank leave its group. */
+	static final String LEAVE = "leave";
 
 	static final Duration HEARTBEAT = Duration.ofSeconds(3);
 
@@ -50,20 +56,31 @@ final class HostRank {
 	}
 
 	public static void main(String[] arguments) {
-		RankAssignment assignment = RankResolution.resolve(System.getenv(), ResolutionSettings.DEFAULTS).assignment();
+		try (Scanner orders = new Scanner(System.in)) {
+			while (orders.hasNextLine()) {
+				takePart(orders.nextLine(), orders);
+			}
+		}
+	}
+
+	/** From joining a group to leaving it. */
+	private static void takePart(String masterAddress, Scanner orders) {
+		Map<String, String> environment = new HashMap<>(System.getenv());
+		environment.put("MASTER_ADDR", masterAddress);
+		RankAssignment assignment = RankResolution.resolve(environment, ResolutionSettings.DEFAULTS).assignment();
 		EngineSettings settings = new EngineSettings("tcp", "hosts", "a token", -1, null, null, null, 0, "system",
 				SharedConfig.DEFAULT,
 				new Timeouts(Duration.ofSeconds(60), CALL, HEARTBEAT, Duration.ofSeconds(2), Duration.ofSeconds(30)),
 				null);
-		try (Engine engine = Engine.join(assignment, settings, CollectiveListener.NONE);
-				Scanner orders = new Scanner(System.in)) {
+		try (Engine engine = Engine.join(assignment, settings, CollectiveListener.NONE)) {
 			HostRank self = new HostRank(engine.world());
 			System.out
 				.println("rank " + self.rank + " joined; members " + engine.membership().roster() + "; " + self.group);
-			while (orders.hasNextLine()) {
-				self.obey(orders.nextLine());
+			for (String order = orders.nextLine(); !order.equals(LEAVE); order = orders.nextLine()) {
+				self.obey(order);
 			}
 		}
+		System.out.println("rank " + assignment.rank() + " left");
 	}
 
 	private void obey(String order) {

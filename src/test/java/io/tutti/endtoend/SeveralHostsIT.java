@@ -10,9 +10,10 @@ import java.util.regex.Matcher;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,7 +24,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Three hosts with two ranks each, on a network with configurable delay, frame loss and
- * link failure.
+ * link failure. The ranks of one case form the group of the next case too, unless the
+ * case has failed.
  */
 @Timeout(180)
 class SeveralHostsIT {
@@ -35,102 +37,134 @@ class SeveralHostsIT {
 	private static final Duration LIMIT = Duration.ofSeconds(90);
 
 	@TempDir
-	Path folder;
+	private static Path folder;
 
-	private TestHosts hosts;
+	private static TestHosts hosts;
 
-	private final List<TuttiProcess> ranks = new ArrayList<>();
+	private static List<TuttiProcess> ranks = List.of();
 
-	@BeforeEach
-	void makeHosts() throws Exception {
+	private boolean inGroup;
+
+	@BeforeAll
+	static void makeHosts() throws Exception {
 		TestHosts.assumePossible();
-		this.hosts = new TestHosts(HOSTS);
+		hosts = new TestHosts(HOSTS);
+	}
+
+	@AfterAll
+	static void endRanksAndRemoveHosts() throws Exception {
+		try {
+			for (TuttiProcess rank : ranks) {
+				rank.endInput();
+			}
+			for (TuttiProcess rank : ranks) {
+				assertThat(rank.exitCode(LIMIT)).as(rank.output()).isZero();
+			}
+		}
+		finally {
+			killRanks();
+			if (hosts != null) {
+				hosts.close();
+			}
+		}
 	}
 
 	@AfterEach
-	void removeHosts() throws Exception {
-		this.ranks.forEach(TuttiProcess::close);
-		if (this.hosts != null) {
-			this.hosts.close();
+	void repair() {
+		hosts.network().repair();
+		if (this.inGroup) {
+			killRanks();
 		}
+	}
+
+	private static void killRanks() {
+		ranks.forEach(TuttiProcess::close);
+		ranks = List.of();
 	}
 
 	@Test
 	void everyCollectiveIsRightAlsoWithTwentyMillisecondsOfDelayAndOneFrameInAHundredLost() throws Exception {
-		startRanks(TestHosts.address(0));
-		assertThat(this.ranks).allSatisfy((rank) -> {
+		join(TestHosts.address(0));
+		assertThat(ranks).allSatisfy((rank) -> {
 			Matcher joined = rank.awaitLine("joined; members (.*)", LIMIT);
 			assertThat(joined.group(1)).contains("10.77.0.1", "10.77.0.2", "10.77.0.3").doesNotContain("127.0.0.1");
 		});
-		assertThat(this.ranks)
+		assertThat(ranks)
 			.allSatisfy((rank) -> assertThat(rank.awaitLine("joined; .*", LIMIT).group()).contains("over shm+tcp"));
 		order("collectives");
 		awaitAll("found everything right");
-		this.hosts.network().disturb(Duration.ofMillis(20), 0.01);
+		hosts.network().disturb(Duration.ofMillis(20), 0.01);
 		long start = System.nanoTime();
 		order("collectives");
-		for (TuttiProcess rank : this.ranks) {
+		for (TuttiProcess rank : ranks) {
 			rank.awaitLines("found everything right", 2, LIMIT);
 		}
 		assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofMillis(400));
-		endOrderly();
+		leave();
 	}
 
 	@Test
 	void aLinkCutInTheMiddleOfACallFailsEveryRankByName() throws Exception {
-		startRanks(TestHosts.address(0));
+		join(TestHosts.address(0));
 		order("endless");
 		awaitAll("is under way");
 		long cut = System.nanoTime();
-		this.hosts.network().cut(2);
+		hosts.network().cut(2);
 		List<String> ends = new ArrayList<>();
-		for (TuttiProcess rank : this.ranks) {
+		for (TuttiProcess rank : ranks) {
 			ends.add(rank.awaitLine("failed after .*", LIMIT).group());
 		}
 		assertThat(Duration.ofNanos(System.nanoTime() - cut)).isLessThan(HostRank.CALL);
 		assertThat(ends.subList(0, 4)).allSatisfy((end) -> assertThat(end).containsPattern("rank [45] lost"));
 		assertThat(ends.subList(4, RANKS)).allSatisfy((end) -> assertThat(end).contains("rank 0 lost"));
+		leave();
 	}
 
 	/** Both hosts reach rank 0, which sees nothing of it. */
 	@ParameterizedTest
 	@ValueSource(strings = { "endless", "messages" })
 	void hostsThatOnlyLoseEachOtherFailLongBeforeTheDeadline(String calls) throws Exception {
-		startRanks(TestHosts.address(0));
+		join(TestHosts.address(0));
 		order(calls);
 		awaitAll("is under way");
 		long cut = System.nanoTime();
-		this.hosts.network().separate(1, 2);
-		for (TuttiProcess rank : this.ranks) {
+		hosts.network().separate(1, 2);
+		for (TuttiProcess rank : ranks) {
 			assertThat(rank.awaitLine("failed after .*", LIMIT).group()).containsPattern("rank [2345] lost")
 				.containsPattern("has not answered|timed out");
 		}
 		assertThat(Duration.ofNanos(System.nanoTime() - cut)).isLessThan(HostRank.CALL);
+		leave();
 	}
 
 	@Test
 	void ranksThatMeetOverIpv6ReduceOverIt() throws Exception {
-		startRanks("[" + TestHosts.ipv6Address(0) + "]");
-		assertThat(this.ranks).allSatisfy((rank) -> {
+		join("[" + TestHosts.ipv6Address(0) + "]");
+		assertThat(ranks).allSatisfy((rank) -> {
 			Matcher joined = rank.awaitLine("joined; members (.*)", LIMIT);
 			assertThat(joined.group(1)).contains("fd77:0:0:0:0:0:0:3").doesNotContain("10.77.0");
 		});
 		order("collectives");
 		awaitAll("found everything right");
-		endOrderly();
+		leave();
 	}
 
 	@Test
 	void requiredSharedMemoryIsRefusedIfEveryRankIsOnAHostOfItsOwn() throws Exception {
-		for (int rank = 0; rank < 2; rank++) {
-			this.ranks.add(TuttiProcess.run(this.folder, environment(rank, 2, TestHosts.address(0)), this.hosts.on(rank,
-					List.of(Launcher.script(), "bench", "--transport", "shm", "--iterations", "1"))));
+		try (TuttiProcess first = benchOverSharedMemory(0); TuttiProcess second = benchOverSharedMemory(1)) {
+			for (TuttiProcess rank : List.of(first, second)) {
+				assertThat(rank.exitCode(LIMIT)).as(rank.output()).isEqualTo(64);
+				assertThat(rank.output()).contains("the ranks of group world do not all share memory",
+						"Set tutti.transport.kind to auto");
+			}
 		}
-		for (TuttiProcess rank : this.ranks) {
-			assertThat(rank.exitCode(LIMIT)).as(rank.output()).isEqualTo(64);
-			assertThat(rank.output()).contains("the ranks of group world do not all share memory",
-					"Set tutti.transport.kind to auto");
-		}
+	}
+
+	private static TuttiProcess benchOverSharedMemory(int rank) throws Exception {
+		Map<String, String> environment = new HashMap<>(environment(rank, 2));
+		environment.put("MASTER_ADDR", TestHosts.address(0));
+		return TuttiProcess.run(folder, environment,
+				hosts.on(rank, List.of(Launcher.script(), "bench", "--transport", "shm", "--iterations", "1")));
 	}
 
 	@Test
@@ -141,7 +175,7 @@ class SeveralHostsIT {
 			.collect(java.util.stream.Collectors.joining(","));
 		String network = "10.77.0.0/24";
 		assertBenchmark(Stream.of("mpirun.openmpi", "--allow-run-as-root", "--mca", "plm_rsh_agent",
-				this.hosts.remoteShell(this.folder).toString(), "--mca", "plm_rsh_no_tree_spawn", "1", "--mca",
+				hosts.remoteShell(folder).toString(), "--mca", "plm_rsh_no_tree_spawn", "1", "--mca",
 				"oob_tcp_if_include", network, "--mca", "btl_tcp_if_include", network, "-x", "MASTER_ADDR", "-x",
 				"TUTTI_SECURITY_TOKEN", "-x", "TUTTI_VECTORS", "-x", "TUTTI_JAVA_OPTS", "--bind-to", "none", "-np",
 				String.valueOf(RANKS), "--host", hostList));
@@ -153,9 +187,9 @@ class SeveralHostsIT {
 		String hostList = IntStream.range(0, HOSTS)
 			.mapToObj((host) -> TestHosts.address(host) + ":2")
 			.collect(java.util.stream.Collectors.joining(","));
-		assertBenchmark(Stream.of("mpiexec.hydra", "-launcher", "ssh", "-launcher-exec",
-				this.hosts.remoteShell(this.folder).toString(), "-localhost", TestHosts.address(0), "-hosts", hostList,
-				"-n", String.valueOf(RANKS)));
+		assertBenchmark(
+				Stream.of("mpiexec.hydra", "-launcher", "ssh", "-launcher-exec", hosts.remoteShell(folder).toString(),
+						"-localhost", TestHosts.address(0), "-hosts", hostList, "-n", String.valueOf(RANKS)));
 	}
 
 	/** The real program under a launcher that runs on host 0. */
@@ -165,45 +199,54 @@ class SeveralHostsIT {
 					Stream.of(Launcher.script(), "bench", "--collective", "all-reduce", "--max-bytes", "64",
 							"--iterations", "5", "--format", "tsv"))
 			.toList();
-		TuttiProcess bench = TuttiProcess.run(this.folder, Map.of("MASTER_ADDR", TestHosts.address(0),
-				"TUTTI_SECURITY_TOKEN", "a token", "TUTTI_VECTORS", "false"), this.hosts.on(0, whole));
-		this.ranks.add(bench);
-		assertThat(bench.exitCode(LIMIT)).as(bench.output()).isZero();
-		assertThat(bench.output()).contains("tutti\t").contains("\tallreduce\t" + RANKS + "\t64\t");
-	}
-
-	private void startRanks(String masterAddress) throws Exception {
-		for (int rank = 0; rank < RANKS; rank++) {
-			Map<String, String> environment = new HashMap<>(environment(rank, RANKS, masterAddress));
-			environment.putAll(Map.of("LOCAL_RANK", String.valueOf(rank % 2), "LOCAL_WORLD_SIZE", "2"));
-			List<String> program = TuttiProcess.java();
-			program.addAll(List.of("-cp", System.getProperty("java.class.path"), HostRank.class.getName()));
-			this.ranks.add(TuttiProcess.run(this.folder, environment, this.hosts.on(rank / 2, program)));
+		try (TuttiProcess bench = TuttiProcess.run(folder, Map.of("MASTER_ADDR", TestHosts.address(0),
+				"TUTTI_SECURITY_TOKEN", "a token", "TUTTI_VECTORS", "false"), hosts.on(0, whole))) {
+			assertThat(bench.exitCode(LIMIT)).as(bench.output()).isZero();
+			assertThat(bench.output()).contains("tutti\t").contains("\tallreduce\t" + RANKS + "\t64\t");
 		}
 	}
 
-	private static Map<String, String> environment(int rank, int worldSize, String masterAddress) {
-		return Map.of("RANK", String.valueOf(rank), "WORLD_SIZE", String.valueOf(worldSize), "MASTER_ADDR",
-				masterAddress, "MASTER_PORT", "29500", "TUTTI_SECURITY_TOKEN", "a token", "TUTTI_VECTORS", "false");
+	/** Forms a group of the ranks of the case before, or of new ones. */
+	private void join(String masterAddress) throws Exception {
+		if (ranks.isEmpty()) {
+			ranks = startRanks();
+		}
+		ranks.forEach(TuttiProcess::forget);
+		this.inGroup = true;
+		order(masterAddress);
 	}
 
-	private void order(String order) throws Exception {
-		for (TuttiProcess rank : this.ranks) {
+	private static List<TuttiProcess> startRanks() throws Exception {
+		List<TuttiProcess> started = new ArrayList<>();
+		for (int rank = 0; rank < RANKS; rank++) {
+			Map<String, String> environment = new HashMap<>(environment(rank, RANKS));
+			environment.putAll(Map.of("LOCAL_RANK", String.valueOf(rank % 2), "LOCAL_WORLD_SIZE", "2"));
+			List<String> program = TuttiProcess.java();
+			program.addAll(List.of("-cp", System.getProperty("java.class.path"), HostRank.class.getName()));
+			started.add(TuttiProcess.run(folder, environment, hosts.on(rank / 2, program)));
+		}
+		return started;
+	}
+
+	private void leave() throws Exception {
+		order(HostRank.LEAVE);
+		awaitAll(" left$");
+		this.inGroup = false;
+	}
+
+	private static Map<String, String> environment(int rank, int worldSize) {
+		return Map.of("RANK", String.valueOf(rank), "WORLD_SIZE", String.valueOf(worldSize), "MASTER_PORT", "29500",
+				"TUTTI_SECURITY_TOKEN", "a token", "TUTTI_VECTORS", "false");
+	}
+
+	private static void order(String order) throws Exception {
+		for (TuttiProcess rank : ranks) {
 			rank.type(order);
 		}
 	}
 
-	private void awaitAll(String pattern) {
-		this.ranks.forEach((rank) -> rank.awaitLine(pattern, LIMIT));
-	}
-
-	private void endOrderly() throws Exception {
-		for (TuttiProcess rank : this.ranks) {
-			rank.endInput();
-		}
-		for (TuttiProcess rank : this.ranks) {
-			assertThat(rank.exitCode(LIMIT)).as(rank.output()).isZero();
-		}
+	private static void awaitAll(String pattern) {
+		ranks.forEach((rank) -> rank.awaitLine(pattern, LIMIT));
 	}
 
 }

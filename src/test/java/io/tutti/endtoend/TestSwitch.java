@@ -74,9 +74,14 @@ final class TestSwitch {
 		this.separated.add(Set.of(one, other));
 	}
 
-	/** Repairs the ways between all pairs of ports. */
-	void reunite() {
+	/** Undoes every disturbance, cut, division and separation. */
+	void repair() {
+		disturb(Duration.ZERO, 0);
 		this.separated.clear();
+		for (Port port : this.ports) {
+			port.cut = false;
+			port.side = 0;
+		}
 	}
 
 	private boolean reaches(Port from, Port to) {

@@ -103,6 +103,11 @@ final class TuttiProcess implements AutoCloseable {
 		this.process.getOutputStream().close();
 	}
 
+	/** Forgets the output so far. */
+	void forget() {
+		this.lines.clear();
+	}
+
 	/** Waits until the given number of lines contain the text. */
 	void awaitLines(String text, int count, Duration limit) {
 		Awaitility.await(count + " lines with " + text)
