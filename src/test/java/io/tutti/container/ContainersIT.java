@@ -175,7 +175,7 @@ class ContainersIT {
 		try (RankContainers job = job(1, "launch", "-n", "2", "serve").with("TUTTI_SERVE_LINGER", "120s")) {
 			RankContainer pod = job.start(0, Map.of(), (command) -> {
 			});
-			Awaitility.await().atMost(START).until(() -> pod.health("readiness", 2) == 0);
+			pod.await("sh /app/health.sh readiness 2", START);
 			assertThat(pod.health("liveness", 2)).isZero();
 			assertThat(pod.health("liveness", 3)).isNotZero();
 			pod.shell("sh -c 'sleep 1 & exit' >/dev/null");
@@ -183,7 +183,7 @@ class ContainersIT {
 				.atMost(END)
 				.untilAsserted(() -> assertThat(pod.shell("ps -o stat,args")).doesNotContain("sleep", "Z "));
 			pod.shell("kill -9 $(ps -o pid,args | grep '[t]utti.jar serve' | tail -1 | awk '{print $1}')");
-			Awaitility.await().atMost(END).until(() -> pod.health("readiness", 2) != 0);
+			pod.await("! sh /app/health.sh readiness 2", END);
 			assertThat(pod.health("liveness", 2)).isNotZero();
 			assertThat(pod.health("liveness", 1)).isZero();
 		}
@@ -439,13 +439,10 @@ class ContainersIT {
 
 		/** Waits until a rank handles a request that changes state. */
 		private void awaitPost(int rank) {
-			Awaitility.await()
-				.atMost(START)
-				.until(() -> this.ranks.get(rank)
-					.get("/actuator/prometheus")
-					.lines()
-					.anyMatch((line) -> line.startsWith("http_server_requests_active_seconds_count")
-							&& line.contains("method=\"POST\"") && !line.endsWith(" 0")));
+			this.ranks.get(rank)
+				.await("wget -q -O - http://127.0.0.1:8080/actuator/prometheus"
+						+ " | grep '^http_server_requests_active_seconds_count.*method=\"POST\"' | grep -qv ' 0$'",
+						START);
 		}
 
 		private CompletableFuture<String> barrier(int rank, String label, int timeoutMillis) {

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
@@ -53,11 +54,30 @@ final class RankContainer {
 	}
 
 	void awaitOutput(String text, Duration limit) {
+		await(text, limit, () -> output().contains(text));
+	}
+
+	void awaitReady(Duration limit) {
+		await("wget -q -O - http://127.0.0.1:8080/api/v1/group | grep -q '\"READY\"'", limit);
+	}
+
+	/**
+	 * Waits until a shell command in the container succeeds. The loop is there, since an
+	 * execution takes longer than a check. It ends with the container, which may start
+	 * again.
+	 */
+	void await(String command, Duration limit) {
+		String loop = "until " + command + "; do sleep 0.3; done 2>/dev/null";
+		await(command, limit, () -> this.container.execInContainer("sh", "-c", loop).getExitCode() == 0);
+	}
+
+	private void await(String condition, Duration limit, Callable<Boolean> isMet) {
 		try {
-			Awaitility.await(text)
+			Awaitility.await(condition)
 				.atMost(limit)
 				.pollInterval(Duration.ofMillis(200))
-				.until(() -> output().contains(text));
+				.ignoreExceptions()
+				.until(isMet);
 		}
 		catch (ConditionTimeoutException ex) {
 			throw new AssertionError(ex.getMessage() + "\n" + this.outputs.get(), ex);
@@ -91,13 +111,6 @@ final class RankContainer {
 	/** Output of a shell command in the container. */
 	String shell(String command) throws IOException, InterruptedException {
 		return this.container.execInContainer("sh", "-c", command).getStdout();
-	}
-
-	void awaitReady(Duration limit) {
-		Awaitility.await("READY")
-			.atMost(limit)
-			.pollInterval(Duration.ofMillis(300))
-			.untilAsserted(() -> assertThat(get("/api/v1/group")).as(output()).contains("\"READY\""));
 	}
 
 	void kill(String signal) {
