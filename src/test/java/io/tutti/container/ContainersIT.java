@@ -109,18 +109,19 @@ class ContainersIT {
 	}
 
 	@Test
-	void theTaskOfAJarOnAVolumeIsTrained(@TempDir Path folder) throws Exception {
+	void theTaskOfAJarOnAVolumeIsTrainedOnTheProfileMpi(@TempDir Path folder) throws Exception {
 		TaskJar.write(folder);
 		Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
 		try (RankContainers job = job(2, "train", "--task", "com.acme.Fit", "--class-path", TASKS + "/fit.jar",
 				"--epochs", "5", "--", "--hidden", "16")
 			.withVolume(folder, TASKS)
+			.with("SPRING_PROFILES_ACTIVE", "mpi")
 			.startAll()) {
 			for (RankContainer rank : job.all()) {
 				rank.requireExit(0, START);
 			}
-			assertThat(job.rank(0).output()).contains("training on Fit: 1,000 samples", "49 parameters",
-					"the same on every rank");
+			assertThat(job.rank(0).output()).contains("2 ranks, backend mpi", "training on Fit: 1,000 samples",
+					"49 parameters", "the same on every rank");
 		}
 	}
 
@@ -156,16 +157,6 @@ class ContainersIT {
 				rank.requireExit(79, END);
 			}
 			assertThat(job.rank(0).output()).contains("3 ranks, backend tcp", "the same on every rank");
-		}
-	}
-
-	@Test
-	void twoRanksTrainOnTheProfileMpi() throws Exception {
-		try (RankContainers job = job(2, "train", "--epochs", "1").with("SPRING_PROFILES_ACTIVE", "mpi").startAll()) {
-			for (RankContainer rank : job.all()) {
-				rank.requireExit(0, START);
-			}
-			assertThat(job.rank(0).output()).contains("2 ranks, backend mpi", "the same on every rank");
 		}
 	}
 
