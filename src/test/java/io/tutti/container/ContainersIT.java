@@ -180,19 +180,22 @@ class ContainersIT {
 		}
 	}
 
-	/** As in the chart with several ranks in a pod. */
+	/** As in the chart with several ranks in a pod, and with the image's own flags. */
 	@Test
-	void twoContainersOfTwoRanksEndWithTheCodesOfTheirRanks() throws Exception {
-		try (RankContainers job = job(4, "launch").withVolume(tasks, TASKS)) {
+	void twoContainersOfTwoRanksNeedLittleMemoryAndEndWithTheCodesOfTheirRanks() throws Exception {
+		try (RankContainers job = job(4, "launch").withVolume(tasks, TASKS).with("TUTTI_JAVA_OPTS", "")) {
 			for (int node = 0; node < 2; node++) {
 				String[] words = Stream
 					.concat(Stream.of("launch", "-n", "2", "--nnodes", "2", "--node-rank", "" + node, "--master-addr",
 							job.master(), "--master-port", "" + RankContainers.RENDEZVOUS_PORT),
 							Stream.of(PausingTask.command(TASKS)))
 					.toArray(String[]::new);
-				job.start(node, Map.of(), (command) -> command.withCmd(words));
+				job.start(node, Map.of(), (command) -> {
+					command.withCmd(words);
+					command.getHostConfig().withShmSize(64L << 20).withMemory(1L << 30);
+				});
 			}
-			job.rank(0).awaitOutput("loss ", START);
+			job.rank(0).awaitOutput("2/1000000", START);
 			assertThat(job.rank(0).output()).contains("4 ranks, backend tcp");
 			job.rank(1).kill("TERM");
 			for (RankContainer pod : job.all()) {
@@ -269,18 +272,6 @@ class ContainersIT {
 			master.requireExit(75, START);
 			assertThat(master.output()).contains("rank 2");
 			second.requireExit(75, END);
-		}
-	}
-
-	@Test
-	void smallSharedMemoryAndLittleMemoryAreEnough() throws Exception {
-		try (RankContainers job = job(1, "launch", "-n", "2", "train", "--epochs", "2")) {
-			RankContainer host = job.start(0, Map.of(), (command) -> {
-				command.withEnv("TUTTI_VECTORS=false");
-				command.getHostConfig().withShmSize(64L << 20).withMemory(1L << 30);
-			});
-			host.requireExit(0, START);
-			assertThat(host.output()).contains("2 ranks, backend tcp");
 		}
 	}
 
