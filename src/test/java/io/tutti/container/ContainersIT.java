@@ -232,8 +232,20 @@ class ContainersIT {
 	}
 
 	@Test
-	void aRankStoppedInACollectiveThatNeverEndsEndsAllAfterTheDrainTime() throws Exception {
-		try (RankContainers job = started(pausing().with("TUTTI_TIMEOUT_DRAIN", "4s"))) {
+	void aRankStoppedInACollectiveThatNeverEndsEndsAllAfterTheDrainTimeOverIpv6Alone() throws Exception {
+		try (Network six = ipv6Network();
+				RankContainers job = pausing(six).with("TUTTI_RENDEZVOUS_BINDADDRESS", "::")
+					.with("TUTTI_TIMEOUT_DRAIN", "4s")) {
+			job.startAll();
+			for (RankContainer rank : job.all()) {
+				rank.inNetwork("iptables", "-w", "-I", "INPUT", "!", "-i", "lo", "-j", "DROP");
+				rank.inNetwork("iptables", "-w", "-I", "OUTPUT", "!", "-o", "lo", "-j", "DROP");
+			}
+			for (RankContainer rank : job.all()) {
+				rank.awaitReady(START);
+			}
+			assertThat(job.rank(0).get("/api/v1/group/peers")).contains("fd00:7475");
+			job.rank(0).awaitOutput("loss ", START);
 			job.rank(1).pause();
 			job.rank(2).kill("TERM");
 			for (int rank : List.of(0, 2)) {
@@ -284,26 +296,12 @@ class ContainersIT {
 		}
 	}
 
-	@Test
-	void ranksMeetOverIpv6Alone() throws Exception {
-		Network.NetworkImpl six = Network.builder()
+	private static Network ipv6Network() {
+		return Network.builder()
 			.enableIpv6(true)
 			.createNetworkCmdModifier((create) -> create
 				.withIpam(new Ipam().withConfig(new Ipam.Config().withSubnet("fd00:7475:7474:69::/64"))))
 			.build();
-		try (six;
-				RankContainers job = new RankContainers(image, six, 2, SERVE).with("TUTTI_RENDEZVOUS_BINDADDRESS",
-						"::")) {
-			job.startAll();
-			for (RankContainer rank : job.all()) {
-				rank.inNetwork("iptables", "-w", "-I", "INPUT", "!", "-i", "lo", "-j", "DROP");
-				rank.inNetwork("iptables", "-w", "-I", "OUTPUT", "!", "-o", "lo", "-j", "DROP");
-			}
-			for (RankContainer rank : job.all()) {
-				rank.awaitReady(START);
-			}
-			assertThat(job.rank(0).get("/api/v1/group/peers")).contains("fd00:7475");
-		}
 	}
 
 	private static RankContainers job(int worldSize, String... command) {
@@ -312,7 +310,11 @@ class ContainersIT {
 
 	/** Three ranks that train with pauses until they are ended. */
 	private static RankContainers pausing() {
-		return job(3, PausingTask.command(TASKS)).withVolume(tasks, TASKS);
+		return pausing(network);
+	}
+
+	private static RankContainers pausing(Network on) {
+		return new RankContainers(image, on, 3, PausingTask.command(TASKS)).withVolume(tasks, TASKS);
 	}
 
 	private static RankContainers training(String heartbeat) {
