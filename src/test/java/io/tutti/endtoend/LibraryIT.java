@@ -12,7 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -28,11 +28,11 @@ import javax.xml.parsers.DocumentBuilderFactory;
 
 import io.tutti.FreePort;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
@@ -67,8 +67,17 @@ class LibraryIT {
 
 	private static final String NULL_ANNOTATIONS = "org.jspecify.annotations.NullMarked";
 
+	/** The classes of the web application. */
+	@TempDir
+	private static Path web;
+
 	@TempDir
 	private Path folder;
+
+	@BeforeAll
+	static void compileTheWebApplication() {
+		compile(web, webClassPath(), "WebSample", "FailingStarts");
+	}
 
 	@Test
 	void aPlainProgramHasAGroupFromItsEnvironment() throws Exception {
@@ -84,10 +93,9 @@ class LibraryIT {
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void aWebApplicationWithAnActuatorStartsAndKeepsItsOwnEndpoints(boolean actuatorHasItsOwnPort) throws Exception {
-		compile("WebSample", webClassPath());
 		int port = FreePort.next();
 		int actuator = actuatorHasItsOwnPort ? FreePort.next() : port;
-		try (Rank host = start("sample.WebSample", webClassPath(),
+		try (Rank host = startWeb(
 				Map.of("SERVER_PORT", "" + port, "MANAGEMENT_SERVER_PORT", "" + actuator, "TUTTI_SECURITY_TOKEN", "x"),
 				"host.txt")) {
 			Awaitility.await()
@@ -107,7 +115,6 @@ class LibraryIT {
 	/** The applications compute together, each beside its own controller. */
 	@Test
 	void twoWebApplicationsFormAGroupAndServeItsInterface() throws Exception {
-		compile("WebSample", webClassPath());
 		int[] ports = { FreePort.next(), FreePort.next() };
 		int rendezvous = FreePort.next();
 		try (Rank first = startHost(0, ports[0], rendezvous); Rank second = startHost(1, ports[1], rendezvous)) {
@@ -131,11 +138,9 @@ class LibraryIT {
 	}
 
 	private Rank startHost(int rank, int port, int rendezvous) throws IOException {
-		return start("sample.WebSample", webClassPath(),
-				Map.of("RANK", "" + rank, "WORLD_SIZE", "2", "MASTER_PORT", "" + rendezvous, "TUTTI_TIMEOUT_RENDEZVOUS",
-						"60s", "SERVER_PORT", "" + port, "TUTTI_SECURITY_TOKEN", "x",
-						"MANAGEMENT_ENDPOINTS_WEB_EXPOSURE_INCLUDE", "health,metrics,rank"),
-				"host-" + rank + ".txt");
+		return startWeb(Map.of("RANK", "" + rank, "WORLD_SIZE", "2", "MASTER_PORT", "" + rendezvous,
+				"TUTTI_TIMEOUT_RENDEZVOUS", "60s", "SERVER_PORT", "" + port, "TUTTI_SECURITY_TOKEN", "x",
+				"MANAGEMENT_ENDPOINTS_WEB_EXPOSURE_INCLUDE", "health,metrics,rank"), "host-" + rank + ".txt");
 	}
 
 	/** Posts to both applications at the same time. */
@@ -155,38 +160,40 @@ class LibraryIT {
 	}
 
 	/** Each message contains a part of Spring's text and none of Tutti's. */
-	@ParameterizedTest
-	@CsvSource(delimiter = '|',
-			textBlock = """
-					SERVER_PORT                | taken                           | Web server failed to start. Port taken was already
-					SERVER_TOMCAT_THREADS_MAX  | many                            | Failed to bind properties under 'server.tomcat
-					SERVER_SSL_BUNDLE          | web                             | SSL bundle name 'web' cannot be found
-					SPRING_CONFIG_LOCATION     | broken.yml                      | expected <block end>
-					""")
-	void aFailureOfTheHostApplicationIsExplainedBySpringAlone(String variable, String value, String words)
-			throws Exception {
+	@Test
+	void aFailureOfTheHostApplicationIsExplainedBySpringAlone() throws Exception {
 		Files.writeString(this.folder.resolve("broken.yml"), "a:\n  b: 1\n c: [2\n");
 		try (ServerSocket taken = new ServerSocket(0)) {
-			String port = "" + taken.getLocalPort();
-			Map<String, String> environment = new HashMap<>(Map.of("SERVER_PORT", "0"));
-			environment.put(variable, value.replace("taken", port));
-			assertThat(failure(environment)).contains(words.replace("taken", port))
-				.doesNotContain("--http-port", "tutti.http", "Correct it in application.yml", "Describe it under",
-						"Correct the file in the working directory");
+			int port = taken.getLocalPort();
+			Map<String, String> words = new LinkedHashMap<>();
+			words.put("--server.port=" + port, "Web server failed to start. Port " + port + " was already");
+			words.put("--server.tomcat.threads.max=many", "Failed to bind properties under 'server.tomcat");
+			words.put("--server.ssl.bundle=web", "SSL bundle name 'web' cannot be found");
+			words.put("--spring.config.location=broken.yml", "expected <block end>");
+			String[] starts = failure(Map.of("SERVER_PORT", "0"), "sample.FailingStarts",
+					words.keySet().toArray(String[]::new))
+				.split("(?m)^Starting with ");
+			assertThat(starts).hasSize(1 + words.size());
+			int start = 1;
+			for (Map.Entry<String, String> setting : words.entrySet()) {
+				assertThat(starts[start++]).startsWith(setting.getKey())
+					.contains(setting.getValue())
+					.doesNotContain("--http-port", "tutti.http", "Correct it in application.yml", "Describe it under",
+							"Correct the file in the working directory");
+			}
 		}
 	}
 
 	@Test
 	void aFailureOfTuttisOwnIsExplainedByTutti() throws Exception {
-		assertThat(failure(Map.of("SERVER_PORT", "0", "TUTTI_TIMEOUT_COLLECTIVE", "soon")))
+		assertThat(failure(Map.of("SERVER_PORT", "0", "TUTTI_TIMEOUT_COLLECTIVE", "soon"), "sample.WebSample"))
 			.contains("tutti.timeout.collective=soon is not a Duration")
 			.contains("Correct it in application.yml");
 	}
 
-	/** The output of a web application that fails to start. */
-	private String failure(Map<String, String> environment) throws Exception {
-		compile("WebSample", webClassPath());
-		try (Rank host = start("sample.WebSample", webClassPath(), environment, "host.txt")) {
+	/** The output of a program whose web application fails to start. */
+	private String failure(Map<String, String> environment, String mainClass, String... arguments) throws Exception {
+		try (Rank host = start(web, webClassPath(), environment, "host.txt", mainClass, arguments)) {
 			assertThat(host.process().waitFor(90, TimeUnit.SECONDS)).as(Files.readString(host.file())).isTrue();
 			assertThat(host.process().exitValue()).as(Files.readString(host.file())).isOne();
 			return Files.readString(host.file());
@@ -262,7 +269,7 @@ class LibraryIT {
 	}
 
 	private void run(String sample, String mainClass, String classPath) throws Exception {
-		compile(sample, classPath);
+		compile(this.folder, classPath, sample);
 		int port = FreePort.next();
 		try (Rank first = start(mainClass, classPath, 0, port); Rank second = start(mainClass, classPath, 1, port)) {
 			assertThat(first.output()).contains("3.0 on rank 0");
@@ -270,25 +277,30 @@ class LibraryIT {
 		}
 	}
 
-	private void compile(String sample, String classPath) {
-		int code = ToolProvider.getSystemJavaCompiler()
-			.run(null, null, null, "-classpath", classPath, "-d", this.folder.toString(), "-Werror", "-proc:none",
-					source(sample).toString());
-		assertThat(code).isZero();
+	private static void compile(Path classes, String classPath, String... samples) {
+		Stream<String> options = Stream.of("-classpath", classPath, "-d", classes.toString(), "-Werror", "-proc:none");
+		String[] arguments = Stream.concat(options, Stream.of(samples).map((sample) -> source(sample).toString()))
+			.toArray(String[]::new);
+		assertThat(ToolProvider.getSystemJavaCompiler().run(null, null, null, arguments)).isZero();
 	}
 
 	private Rank start(String mainClass, String classPath, int rank, int port) throws IOException {
-		return start(mainClass, classPath, Map.of("RANK", "" + rank, "WORLD_SIZE", "2", "MASTER_PORT", "" + port,
-				"TUTTI_TIMEOUT_RENDEZVOUS", "60s"), "rank-" + rank + ".txt");
+		return start(this.folder, classPath, Map.of("RANK", "" + rank, "WORLD_SIZE", "2", "MASTER_PORT", "" + port,
+				"TUTTI_TIMEOUT_RENDEZVOUS", "60s"), "rank-" + rank + ".txt", mainClass);
 	}
 
-	private Rank start(String mainClass, String classPath, Map<String, String> environment, String file)
-			throws IOException {
+	private Rank startWeb(Map<String, String> environment, String file) throws IOException {
+		return start(web, webClassPath(), environment, file, "sample.WebSample");
+	}
+
+	private Rank start(Path classes, String classPath, Map<String, String> environment, String file, String mainClass,
+			String... arguments) throws IOException {
 		Path output = this.folder.resolve(file);
 		List<String> command = new ArrayList<>(
 				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:+UseSerialGC"));
 		command.addAll(TuttiProcess.shortLived());
-		command.addAll(List.of("-cp", this.folder + File.pathSeparator + classPath, mainClass));
+		command.addAll(List.of("-cp", classes + File.pathSeparator + classPath, mainClass));
+		command.addAll(List.of(arguments));
 		ProcessBuilder builder = new ProcessBuilder(command);
 		builder.environment().keySet().removeIf((name) -> name.startsWith("TUTTI_"));
 		builder.environment().putAll(environment);
