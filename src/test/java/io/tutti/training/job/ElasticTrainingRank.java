@@ -54,6 +54,18 @@ final class ElasticTrainingRank implements TrainingListener {
 	/** Far longer than a step until its reduction. */
 	private static final long ONE_STEP_MILLIS = 300;
 
+	/** The start of a restarted process, until it begins to join. */
+	private static final long START_NANOS = TimeUnit.SECONDS.toNanos(8);
+
+	/** Far longer than a process takes to join. */
+	private static final long JOIN_MILLIS = 2000;
+
+	/** Files of the processes that have begun to join. */
+	private static final String JOINING = "joining-";
+
+	/** Files of the processes that have killed themselves. */
+	private static final String KILLED = "killed-";
+
 	private static final int SIGKILL = 9;
 
 	/** Takes effect at once, unlike a process that sends the signal. */
@@ -95,6 +107,7 @@ final class ElasticTrainingRank implements TrainingListener {
 				new CheckpointOptions(this.directory.resolve("checkpoints"), 10, 2), null);
 		VisibleTask task = new VisibleTask();
 		try (ElasticGroup group = ElasticGroup.fromEnvironment()) {
+			Files.createFile(this.directory.resolve(JOINING + ProcessHandle.current().pid()));
 			group.onEvent((event) -> System.out.println(event));
 			TrainingSummary summary = new TrainingJob(group, task, options, this).run();
 			Files.writeString(this.directory.resolve("summary-" + this.slot),
@@ -185,8 +198,26 @@ final class ElasticTrainingRank implements TrainingListener {
 	 * it needs in those before one in which a rank must be back to die.
 	 */
 	private void slowDown(long step) {
-		if (this.rejoins && this.worldSize < this.founding) {
-			sleep(Stream.of(this.kills).anyMatch((kill) -> isNear(kill.split(":"), step)) ? 8000 : 100);
+		if (!this.rejoins || this.worldSize == this.founding) {
+			return;
+		}
+		if (Stream.of(this.kills).noneMatch((kill) -> isNear(kill.split(":"), step))) {
+			sleep(100);
+			return;
+		}
+		long end = System.nanoTime() + START_NANOS;
+		while (count(JOINING) < this.founding + count(KILLED) && System.nanoTime() < end) {
+			sleep(50);
+		}
+		sleep(JOIN_MILLIS);
+	}
+
+	private long count(String prefix) {
+		try (Stream<Path> files = Files.list(this.directory)) {
+			return files.filter((file) -> file.getFileName().toString().startsWith(prefix)).count();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
 		}
 	}
 
@@ -248,7 +279,7 @@ final class ElasticTrainingRank implements TrainingListener {
 	}
 
 	private Path killed(long step) {
-		return this.directory.resolve("killed-" + this.slot + "-" + step);
+		return this.directory.resolve(KILLED + this.slot + "-" + step);
 	}
 
 	/** The classifier, which keeps a copy of its parameters when the job ends. */
