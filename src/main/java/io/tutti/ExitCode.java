@@ -28,7 +28,7 @@ public final class ExitCode {
 	/** The rendezvous or a collective timed out. */
 	public static final int DEADLINE_PASSED = 75;
 
-	/** A rank was lost, or could not continue. */
+	/** Another rank was lost, or could not continue. */
 	public static final int PEER_LOST = 76;
 
 	/** The token was wrong. */
@@ -40,7 +40,10 @@ public final class ExitCode {
 	/** Stopped on request, after a checkpoint if one is kept and the time sufficed. */
 	public static final int STOPPED_ON_REQUEST = 79;
 
-	/** Aborted on request. */
+	/**
+	 * Aborted on request, or by a rank that failed for a reason that a restart does not
+	 * remove.
+	 */
 	public static final int ABORTED = 80;
 
 	/**
@@ -74,6 +77,27 @@ public final class ExitCode {
 			}
 		}
 		return INTERNAL;
+	}
+
+	/**
+	 * Whether a restart would fail the same way, or is not wanted.
+	 * @param code an exit code
+	 * @return whether a restart would fail the same way, or is not wanted
+	 */
+	public static boolean isPermanent(int code) {
+		return switch (code) {
+			case BAD_CONFIGURATION, BAD_DATA, AUTHENTICATION_FAILED, STOPPED_ON_REQUEST, ABORTED -> true;
+			default -> false;
+		};
+	}
+
+	/**
+	 * The exit code for the ranks that a failed rank aborts.
+	 * @param failure what happened on the failed rank
+	 * @return {@link #ABORTED} if it is permanent, otherwise {@link #PEER_LOST}
+	 */
+	public static int ofOthers(Throwable failure) {
+		return isPermanent(of(failure)) ? ABORTED : PEER_LOST;
 	}
 
 	/**

@@ -23,8 +23,11 @@ public final class GroupAbortedException extends CollectiveException {
 	 */
 	@Override
 	public int exitCode() {
-		return switch (getCause()) {
-			case GroupAbortedException own -> own.exitCode();
+		Throwable own = getCause();
+		while (own instanceof GroupAbortedException) {
+			own = own.getCause();
+		}
+		return switch (own) {
 			case CollectiveException _ -> super.exitCode();
 			case RuntimeException cause -> ExitCode.of(cause);
 			case Error cause -> ExitCode.of(cause);

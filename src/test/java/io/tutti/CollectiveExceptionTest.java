@@ -37,6 +37,9 @@ class CollectiveExceptionTest {
 		CollectiveException consequence = CollectiveException.of(2, 3, lost, new IOException("closed"));
 		assertThat(ExitCode.of(CollectiveException.of(2, 3, aborted, consequence))).isEqualTo(ExitCode.ABORTED);
 		assertThat(ExitCode.of(CollectiveException.of(2, 3, aborted, null))).isEqualTo(ExitCode.ABORTED);
+		CollectiveException interrupted = CollectiveException.of(2, 3,
+				Failure.outside(Failure.Kind.ABORTED, "world", List.of(2), "interrupted"), new InterruptedException());
+		assertThat(ExitCode.of(CollectiveException.of(2, 3, aborted, interrupted))).isEqualTo(ExitCode.ABORTED);
 		CollectiveException defect = CollectiveException.of(2, 3, aborted, new NullPointerException());
 		assertThat(ExitCode.of(defect)).isEqualTo(ExitCode.INTERNAL);
 		assertThat(ExitCode.of(CollectiveException.of(2, 3, aborted, defect))).isEqualTo(ExitCode.INTERNAL);

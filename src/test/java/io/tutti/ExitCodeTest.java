@@ -34,6 +34,12 @@ class ExitCodeTest {
 		assertThat(ExitCode.of(new RuntimeException(new BadData()))).isEqualTo(ExitCode.BAD_DATA);
 	}
 
+	@Test
+	void theOthersAreRestartedUnlessTheFailureIsPermanent() {
+		assertThat(ExitCode.ofOthers(new IllegalStateException("bug"))).isEqualTo(ExitCode.PEER_LOST);
+		assertThat(ExitCode.ofOthers(new RuntimeException(new BadData()))).isEqualTo(ExitCode.ABORTED);
+	}
+
 	private static int exitCodeOf(String where) throws IOException, InterruptedException {
 		Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
 				System.getProperty("java.class.path"), Program.class.getName(), where)

@@ -27,14 +27,6 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 
 	private static final Set<String> MACHINE_FORMATS = Set.of("tsv", "json");
 
-	/**
-	 * Exit codes after which a restart would fail the same way or is not wanted. Programs
-	 * on the library use the same ones, and 64, 65 and 77 mean this in others (BSD's
-	 * sysexits).
-	 */
-	private static final Set<Integer> PERMANENT_FAILURES = Set.of(ExitCode.BAD_CONFIGURATION, ExitCode.BAD_DATA,
-			ExitCode.AUTHENTICATION_FAILED, ExitCode.STOPPED_ON_REQUEST, ExitCode.ABORTED);
-
 	/** Kind of a launched command. */
 	public enum Kind {
 
@@ -108,9 +100,12 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 		return failure.exitCode() == ExitCode.BAD_CONFIGURATION || failure.exitCode() == ExitCode.AUTHENTICATION_FAILED;
 	}
 
-	/** Whether a restart of the group may help after this failure. */
+	/**
+	 * Whether a restart of the group may help after this failure. Programs on the library
+	 * use the same codes, and 64, 65 and 77 mean the same in others (BSD's sysexits).
+	 */
 	boolean restartMayHelp(RankExit failure) {
-		return !PERMANENT_FAILURES.contains(failure.exitCode());
+		return !ExitCode.isPermanent(failure.exitCode());
 	}
 
 	/**

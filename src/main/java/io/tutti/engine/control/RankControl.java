@@ -283,10 +283,10 @@ public final class RankControl implements ControlPlane {
 					&& awaited.stream().anyMatch(this.peers::isUp)) {
 				ForwardedTrace reply = replies.poll(Math.min(deadline.remainingNanos(), CHECK_INTERVAL_NANOS),
 						TimeUnit.NANOSECONDS);
-				if (reply != null && awaited.remove(reply.rank())) {
-					answers.put(reply.rank(), new Answer(reply.trace(), deadline.elapsed()));
-				}
+				take(reply, awaited, answers, deadline);
 			}
+			// Ranks may have answered before they left.
+			replies.forEach((reply) -> take(reply, awaited, answers, deadline));
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -295,6 +295,13 @@ public final class RankControl implements ControlPlane {
 			this.queries.remove(ticket);
 		}
 		return answers;
+	}
+
+	private static void take(@Nullable ForwardedTrace reply, Set<Integer> awaited, Map<Integer, Answer> answers,
+			Deadline deadline) {
+		if (reply != null && awaited.remove(reply.rank())) {
+			answers.put(reply.rank(), new Answer(reply.trace(), deadline.elapsed()));
+		}
 	}
 
 	@Override
@@ -356,7 +363,7 @@ public final class RankControl implements ControlPlane {
 			case Report(Failure failure) -> failed(failure);
 			case Drain(String reason) -> drain(reason);
 			case LabelledRequest _ -> this.labelled.fail(lostRankZero("it has left the group"));
-			case CallsReported(List<CallReport> calls, boolean waits) -> calls.forEach(this::compareWithRankZero);
+			case CallsReported(List<CallReport> calls, boolean _) -> calls.forEach(this::compareWithRankZero);
 			case RollCallReply _, LeftGroup _, QueryTraces _, TraceReply _, Leave _ -> {
 			}
 		}
@@ -395,7 +402,7 @@ public final class RankControl implements ControlPlane {
 	}
 
 	private void failed(Failure verdict) {
-		boolean awaited = this.unanswered.keySet().removeIf((group) -> breaks(verdict, group));
+		boolean awaited = this.unanswered.keySet().removeIf((group) -> answers(verdict, group));
 		if (!awaited && verdict.equals(this.last)) {
 			return;
 		}
@@ -406,8 +413,11 @@ public final class RankControl implements ControlPlane {
 		}
 	}
 
-	/** Whether a verdict breaks a group. One that is not known any more has been left. */
-	private boolean breaks(Failure verdict, String group) {
+	/**
+	 * Whether a verdict answers this rank's report of a failure of a group. Any verdict
+	 * on a lost rank answers those of groups that this rank has left.
+	 */
+	private boolean answers(Failure verdict, String group) {
 		if (verdict.kind() != Failure.Kind.PEER_LOST || verdict.group().equals(group)) {
 			return verdict.group().equals(group);
 		}

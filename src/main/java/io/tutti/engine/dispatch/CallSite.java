@@ -9,12 +9,13 @@ import io.tutti.ProcessGroup;
  */
 final class CallSite {
 
-	/**
-	 * Code between an application and a group: the packages of Tutti that applications
-	 * call, the default methods of the API, the JDK and libtorch, which calls hooks.
-	 */
-	private static final List<String> BETWEEN = List.of("io.tutti.engine.", "io.tutti.training.",
-			ProcessGroup.class.getName(), "java", "org.bytedeco.");
+	/** The engine, the default methods of the API, the JDK, and libtorch's hooks. */
+	private static final List<String> ENGINE = List.of("io.tutti.engine.", ProcessGroup.class.getName(), "java.",
+			"javax.", "jdk.", "org.bytedeco.");
+
+	private static final String TRAINING = "io.tutti.training.";
+
+	private static final String COMMANDS = "io.tutti.service.";
 
 	private static final StackWalker WALKER = StackWalker.getInstance();
 
@@ -22,15 +23,20 @@ final class CallSite {
 	}
 
 	/**
-	 * The first caller that is an application's, such as {@code Training.step:42}; empty
-	 * for a call on the worker thread.
+	 * The first caller that is an application's, such as {@code Training.step:42}. In a
+	 * command of Tutti, the line of the training; empty on a thread of the engine.
 	 */
 	static String current() {
-		return WALKER
-			.walk((frames) -> frames.filter((frame) -> BETWEEN.stream().noneMatch(frame.getClassName()::startsWith))
-				.findFirst()
-				.map(CallSite::text)
-				.orElse(""));
+		List<StackWalker.StackFrame> callers = WALKER
+			.walk((frames) -> frames.filter((frame) -> ENGINE.stream().noneMatch(frame.getClassName()::startsWith))
+				.toList());
+		return callers.stream()
+			.filter((frame) -> !frame.getClassName().startsWith(TRAINING))
+			.findFirst()
+			.filter((frame) -> !frame.getClassName().startsWith(COMMANDS))
+			.or(() -> callers.stream().findFirst())
+			.map(CallSite::text)
+			.orElse("");
 	}
 
 	private static String text(StackWalker.StackFrame frame) {

@@ -155,7 +155,7 @@ public final class DefaultElasticGroup implements ElasticGroup {
 	}
 
 	private static void abort(ProcessGroup group, Throwable failure) {
-		group.abort(ExitCode.of(failure), "the loop of rank " + group.rank() + " failed: " + failure);
+		group.abort(ExitCode.ofOthers(failure), "the loop of rank " + group.rank() + " failed: " + failure);
 	}
 
 	/** Whether the group forms again after a failure. Other failures end the job. */

@@ -69,7 +69,7 @@ final class FormationProtocol {
 	 * While there is no leader, each of possibly many processes connects to all slots
 	 * again and again.
 	 */
-	private static final long LONGEST_POLL_MILLIS = 250;
+	private static final long LONGEST_PAUSE_MILLIS = 1000;
 
 	/** How often a leader asks the members that have not joined. */
 	private static final long ASK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -159,7 +159,7 @@ final class FormationProtocol {
 					return formed;
 				}
 				requireTime();
-				pollMillis = (leader < 0) ? Math.min(2 * pollMillis, LONGEST_POLL_MILLIS) : POLL_MILLIS;
+				pollMillis = (leader < 0) ? Math.min(2 * pollMillis, LONGEST_PAUSE_MILLIS / 4) : POLL_MILLIS;
 				Thread.sleep(ThreadLocalRandom.current().nextLong(pollMillis, 4 * pollMillis));
 			}
 		}
@@ -488,7 +488,7 @@ final class FormationProtocol {
 				: this.member.port(requests.getFirst());
 		requests.forEach((request) -> request.link().trySend(new Commit(id, port)));
 		Deadline joined = proposal.trial() ? limit
-				: Deadline.after(this.context.settings().timeouts().rendezvous().dividedBy(PATIENT_ATTEMPTS));
+				: Deadline.after(this.deadline.remaining().dividedBy(PATIENT_ATTEMPTS));
 		Formed formed = join(proposal, port, () -> this.member.anyLost(requests, id) || joined.expired());
 		if (formed != null) {
 			requests.forEach((request) -> request.link().trySend(new Joined(id)));

@@ -17,15 +17,20 @@ public final class CLibrary {
 	/**
 	 * A function.
 	 * @param shape its parameters and result
-	 * @return {@code null} if this platform lacks it
+	 * @return {@code null} if this platform lacks it, or permits no native access
 	 */
 	@SuppressWarnings("restricted")
 	public static @Nullable MethodHandle find(String function, FunctionDescriptor shape, Linker.Option... options) {
-		Linker linker = Linker.nativeLinker();
-		return linker.defaultLookup()
-			.find(function)
-			.map((address) -> linker.downcallHandle(address, shape, options))
-			.orElse(null);
+		try {
+			Linker linker = Linker.nativeLinker();
+			return linker.defaultLookup()
+				.find(function)
+				.map((address) -> linker.downcallHandle(address, shape, options))
+				.orElse(null);
+		}
+		catch (IllegalCallerException | UnsupportedOperationException ex) {
+			return null;
+		}
 	}
 
 }

@@ -45,9 +45,10 @@ public final class CheckpointException extends RuntimeException implements ExitC
 		return this.knownToAll;
 	}
 
+	/** A checkpoint that only rank 0 cannot read or write may be so for a time only. */
 	@Override
 	public int exitCode() {
-		return ExitCode.BAD_CONFIGURATION;
+		return this.knownToAll ? ExitCode.BAD_CONFIGURATION : ExitCode.INTERNAL;
 	}
 
 }

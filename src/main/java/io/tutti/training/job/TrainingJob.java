@@ -135,7 +135,7 @@ public final class TrainingJob {
 		}
 		catch (RuntimeException | Error ex) {
 			if (this.group != null && !isKnownToAll(ex)) {
-				this.group.abort(ExitCode.PEER_LOST,
+				this.group.abort(ExitCode.ofOthers(ex),
 						"rank " + this.group.rank() + " cannot continue training: " + ex.getMessage());
 			}
 			throw ex;

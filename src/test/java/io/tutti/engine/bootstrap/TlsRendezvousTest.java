@@ -103,7 +103,7 @@ class TlsRendezvousTest {
 		try (world) {
 			world.members.put(0, TestWorld.join(zero));
 			killed.socket().shutdownOutput();
-			Awaitility.await().until(() -> !world.events.get(0).failures.isEmpty());
+			Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> !world.events.get(0).failures.isEmpty());
 			assertThat(world.events.get(0).ended).containsExactly(1);
 		}
 		killed.close();

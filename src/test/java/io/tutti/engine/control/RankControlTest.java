@@ -5,11 +5,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 
 import io.tutti.Collective;
 import io.tutti.Failure;
 import io.tutti.Failure.Kind;
 import io.tutti.engine.control.ControlMessage.Drain;
+import io.tutti.engine.control.ControlMessage.ForwardedTrace;
+import io.tutti.engine.control.ControlMessage.QueryTraces;
 import io.tutti.engine.control.ControlMessage.RankZeroLeft;
 import io.tutti.engine.control.ControlMessage.Request;
 import io.tutti.engine.control.ControlMessage.RollCall;
@@ -33,6 +36,8 @@ class RankControlTest {
 	private final PeerTable peers = new PeerTable(2, System::nanoTime);
 
 	private final List<Request> sent = new CopyOnWriteArrayList<>();
+
+	private Consumer<Request> onSend = this.sent::add;
 
 	@Test
 	void withoutAVerdictTheFailureNamesTheLastHeartbeatOfRankZero() {
@@ -128,6 +133,16 @@ class RankControlTest {
 	}
 
 	@Test
+	void anAnswerOfARankThatHasLeftSinceIsKept() {
+		RankControl control = rank(0);
+		this.onSend = (request) -> {
+			control.receive(new ForwardedTrace(((QueryTraces) request).ticket(), 1, new byte[0]));
+			this.peers.gone(1, PeerStatus.State.LEFT);
+		};
+		assertThat(control.rollCall(Duration.ofMinutes(1))).containsKeys(0, 1);
+	}
+
+	@Test
 	void aQueryEndsWhenTheRankLeaves() {
 		RankControl control = rank(0);
 		CompletableFuture<Map<Integer, Duration>> answers = CompletableFuture
@@ -191,7 +206,7 @@ class RankControlTest {
 
 		@Override
 		public void send(Request request) {
-			RankControlTest.this.sent.add(request);
+			RankControlTest.this.onSend.accept(request);
 		}
 
 		@Override

@@ -26,7 +26,7 @@ class GroupExchangeTest {
 		try (SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS)) {
 			assertThatExceptionOfType(CollectiveTimeoutException.class)
 				.isThrownBy(() -> new GroupExchange(world.group(0), Agreement.ALLOCATE).allGather(new byte[1], passed));
-			Awaitility.await().until(() -> world.group(1).state() == GroupState.BROKEN);
+			Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> world.group(1).state() == GroupState.BROKEN);
 		}
 	}
 

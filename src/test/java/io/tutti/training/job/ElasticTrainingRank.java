@@ -58,7 +58,7 @@ final class ElasticTrainingRank implements TrainingListener {
 	private static final long START_NANOS = TimeUnit.SECONDS.toNanos(8);
 
 	/** Far longer than a process takes to join. */
-	private static final long JOIN_MILLIS = 2000;
+	private static final long JOIN_MILLIS = 4000;
 
 	/** Files of the processes that have begun to join. */
 	private static final String JOINING = "joining-";

@@ -255,7 +255,7 @@ class TrainingJobTest {
 		assertThat(outcomes.get(0).failure()).isInstanceOf(ReportException.class).hasMessageContaining("missing");
 		assertThat(outcomes.get(1).failure()).isInstanceOf(GroupAbortedException.class)
 			.extracting(ExitCode::of)
-			.isEqualTo(ExitCode.PEER_LOST);
+			.isEqualTo(ExitCode.ABORTED);
 	}
 
 	@Test
@@ -478,9 +478,13 @@ class TrainingJobTest {
 		List<Outcome<TrainingSummary>> outcomes = outcomes(2, (_) -> withCheckpoint(withEpochs(2), 0),
 				(handle) -> (handle.rank() == 0) ? obstruct("step-00000090.0.tmp") : TrainingListener.NONE);
 		assertThat(outcomes.get(0).failure()).isInstanceOf(CheckpointException.class)
-			.hasMessageContaining("the previous checkpoint is unchanged");
+			.hasMessageContaining("the previous checkpoint is unchanged")
+			.extracting(ExitCode::of)
+			.isEqualTo(ExitCode.INTERNAL);
 		assertThat(outcomes.get(1).failure()).isInstanceOf(GroupAbortedException.class)
-			.hasMessageContaining("cannot write checkpoint");
+			.hasMessageContaining("cannot write checkpoint")
+			.extracting(ExitCode::of)
+			.isEqualTo(ExitCode.PEER_LOST);
 		assertThat(content()).isEqualTo(before);
 	}
 

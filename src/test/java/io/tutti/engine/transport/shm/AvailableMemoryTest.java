@@ -26,20 +26,26 @@ class AvailableMemoryTest {
 
 	@Test
 	void aContainerHasWhatIsLeftOfItsLimitAndThePageCache() {
-		assertThat(AvailableMemory.ofContainer(this.group)).isEqualTo(1500);
+		assertThat(AvailableMemory.ofGroups(this.group, this.group)).isEqualTo(1500);
+	}
+
+	@Test
+	void aGroupWithoutALimitHasWhatIsLeftOfThatOfAGroupThatHoldsIt() throws IOException {
+		Path inner = Files.createDirectories(this.group.resolve("job/step"));
+		assertThat(AvailableMemory.ofGroups(this.group, inner)).isEqualTo(1500);
 	}
 
 	@Test
 	void aContainerAboveItsLimitHasNone() throws IOException {
 		write("memory.current", "9000");
-		assertThat(AvailableMemory.ofContainer(this.group)).isZero();
+		assertThat(AvailableMemory.ofGroups(this.group, this.group)).isZero();
 	}
 
 	@Test
 	void withoutALimitOnlyTheHostLimitsIt() throws IOException {
 		write("memory.max", "max");
-		assertThat(AvailableMemory.ofContainer(this.group)).isEqualTo(Long.MAX_VALUE);
-		assertThat(AvailableMemory.ofContainer(this.group.resolve("missing"))).isEqualTo(Long.MAX_VALUE);
+		assertThat(AvailableMemory.ofGroups(this.group, this.group)).isEqualTo(Long.MAX_VALUE);
+		assertThat(AvailableMemory.ofGroups(this.group, Path.of("/missing"))).isEqualTo(Long.MAX_VALUE);
 		assertThat(AvailableMemory.ofHost()).isPositive().isLessThan(Long.MAX_VALUE);
 	}
 
