@@ -15,19 +15,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Processes of one elastic job on this host that are killed and stopped. Cases run
- * concurrently, since each mostly waits.
+ * Processes of one elastic job on this host that are killed and stopped.
  */
 @Timeout(240)
-@Execution(ExecutionMode.CONCURRENT)
 class LostRankElasticTest {
 
 	private static final Duration LIMIT = Duration.ofSeconds(60);

@@ -55,7 +55,7 @@ final class ElasticTrainingRank implements TrainingListener {
 	private static final long ONE_STEP_MILLIS = 300;
 
 	/** The start of a restarted process, until it begins to join. */
-	private static final long START_NANOS = TimeUnit.SECONDS.toNanos(8);
+	private static final long START_NANOS = TimeUnit.SECONDS.toNanos(30);
 
 	/** Far longer than a process takes to join. */
 	private static final long JOIN_MILLIS = 4000;

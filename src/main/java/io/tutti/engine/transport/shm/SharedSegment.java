@@ -114,8 +114,8 @@ final class SharedSegment implements AutoCloseable {
 	 */
 	void unlink() throws IOException {
 		if (this.named) {
-			Files.deleteIfExists(this.file);
 			this.named = false;
+			Files.deleteIfExists(this.file);
 		}
 	}
 
