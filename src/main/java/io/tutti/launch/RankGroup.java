@@ -250,9 +250,17 @@ final class RankGroup {
 			}
 			terminate(Phase.STOPPING, this.command.stopLimit(this.timings));
 		}
+		else if (this.phase == Phase.LEAVING && drains()) {
+			terminate(Phase.STOPPING, Duration.ofNanos(Math.max(0, this.phaseEndNanos - System.nanoTime())));
+		}
 		else if (this.phase == Phase.LEAVING || this.phase == Phase.FINISHING) {
 			terminate(Phase.TERMINATING, this.timings.terminate());
 		}
+	}
+
+	/** Whether the other ranks may still write the last checkpoint. */
+	private boolean drains() {
+		return this.firstFailure != null && this.command.stoppedOnRequest(this.firstFailure);
 	}
 
 	private void onTimeout() {

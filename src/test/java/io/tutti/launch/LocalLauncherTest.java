@@ -196,6 +196,23 @@ class LocalLauncherTest {
 	}
 
 	@Test
+	void aStopDoesNotCutOffARunningDrain() throws Exception {
+		LaunchTimings timings = new LaunchTimings(TIMINGS.leave(), TIMINGS.terminate(), Duration.ofSeconds(40),
+				TIMINGS.serveStop(), TIMINGS.kill());
+		LaunchedCommand command = train("[ $RANK = 1 ] && { while [ ! -e ready-0 ]; do sleep 0.05; done; exit 79; }; "
+				+ "trap 'sleep 1; exit 79' TERM; touch ready-0; "
+				+ "while [ ! -e rank-1-0.pid ] || kill -0 $(cat rank-1-0.pid); do sleep 0.05; done 2> /dev/null; "
+				+ "touch alone; while :; do sleep 0.05; done");
+		LocalLauncher launcher = new LocalLauncher(plan(command, 2, 0), timings,
+				new LaunchConsole(this.out, false, this.err, false));
+		CompletableFuture<Integer> code = start(launcher);
+		awaitFiles("alone");
+		launcher.stop();
+		assertThat(code.get(20, TimeUnit.SECONDS)).isEqualTo(79);
+		assertThat(errLines()).containsExactly("tutti launch: stopped on request; every rank ended with 79");
+	}
+
+	@Test
 	void anIncompleteDrainNamesTheExitCodesOfAllRanks() throws Exception {
 		LaunchedCommand command = LaunchedCommand.of(List.of("train"), own("[ $RANK = 1 ] && exit 79; exit 76"));
 		assertThat(launcher(command, 2, 0).run()).isIn(76, 79);
