@@ -48,7 +48,7 @@ final class ElasticService {
 			try {
 				end.complete(group.run(new NoState(), this::serve));
 			}
-			catch (RuntimeException | LinkageError ex) {
+			catch (RuntimeException | Error ex) {
 				end.completeExceptionally(ex);
 			}
 		});

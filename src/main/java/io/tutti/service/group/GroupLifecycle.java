@@ -378,7 +378,7 @@ public final class GroupLifecycle implements SmartLifecycle {
 					this.assignment.rank(), this.assignment.worldSize(), this.settings.backend(),
 					joined.world().transport(), this.formingNanos / NANOS_PER_MILLI));
 		}
-		catch (RuntimeException | LinkageError ex) {
+		catch (RuntimeException | Error ex) {
 			this.formed.completeExceptionally(ex);
 		}
 	}

@@ -143,7 +143,7 @@ final class PageFeed implements SmartLifecycle {
 				this.published++;
 			});
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			log.warn("the page could not be updated", ex);
 		}
 	}

@@ -49,7 +49,7 @@ final class OrderedCalls {
 			try {
 				result.complete(call.call());
 			}
-			catch (Exception | LinkageError | OutOfMemoryError ex) {
+			catch (Exception | Error ex) {
 				result.completeExceptionally(ex);
 			}
 		});

@@ -30,7 +30,7 @@ public final class FakeJoiner implements GroupJoiner {
 		this.met.complete(group);
 	}
 
-	public void failed(RuntimeException cause) {
+	public void failed(Throwable cause) {
 		this.met.completeExceptionally(cause);
 	}
 
@@ -61,8 +61,11 @@ public final class FakeJoiner implements GroupJoiner {
 			throw new IllegalStateException("interrupted", ex);
 		}
 		catch (java.util.concurrent.ExecutionException ex) {
-			throw (ex.getCause() instanceof RuntimeException failure) ? failure
-					: new CompletionException(ex.getCause());
+			throw switch (ex.getCause()) {
+				case RuntimeException failure -> failure;
+				case Error failure -> throw failure;
+				case null, default -> new CompletionException(ex.getCause());
+			};
 		}
 	}
 

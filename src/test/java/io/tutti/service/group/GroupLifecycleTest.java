@@ -86,6 +86,17 @@ class GroupLifecycleTest {
 	}
 
 	@Test
+	void anErrorOfTheJvmDuringRendezvousIsReportedToo() {
+		this.lifecycle.start();
+		OutOfMemoryError full = new OutOfMemoryError("made to fail");
+		this.joiner.failed(full);
+		assertThat(this.lifecycle.formed()).failsWithin(java.time.Duration.ofSeconds(10))
+			.withThrowableThat()
+			.withCause(full);
+		assertThat(this.lifecycle.status().state()).isEqualTo(GroupState.BROKEN);
+	}
+
+	@Test
 	void stoppingLeavesTheGroupOnce() throws Exception {
 		this.lifecycle.start();
 		form();

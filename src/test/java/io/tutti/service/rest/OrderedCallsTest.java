@@ -39,6 +39,18 @@ class OrderedCallsTest {
 	}
 
 	@Test
+	void anErrorOfTheJvmFailsItsCallAlone() throws Exception {
+		CompletableFuture<String> failing = this.calls.submit(0, () -> {
+			throw new StackOverflowError("made to fail");
+		});
+		CompletableFuture<String> next = this.calls.submit(1, () -> "done");
+		assertThat(failing).failsWithin(10, TimeUnit.SECONDS)
+			.withThrowableThat()
+			.withCauseInstanceOf(StackOverflowError.class);
+		assertThat(next.get(10, TimeUnit.SECONDS)).isEqualTo("done");
+	}
+
+	@Test
 	void theEndFailsTheCallsThatHaveNotBegunAndLetsTheRunningOneEnd() throws Exception {
 		CountDownLatch begun = new CountDownLatch(1);
 		CountDownLatch released = new CountDownLatch(1);
