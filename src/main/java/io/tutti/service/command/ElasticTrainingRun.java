@@ -2,6 +2,7 @@ package io.tutti.service.command;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 import io.tutti.ElasticGroup;
@@ -42,6 +43,8 @@ final class ElasticTrainingRun {
 	private final Supplier<Optional<String>> url;
 
 	private final TrainingProgressBar progress = new TrainingProgressBar(System.err, false);
+
+	private final AtomicBoolean draining = new AtomicBoolean();
 
 	private volatile boolean started;
 
@@ -112,7 +115,7 @@ final class ElasticTrainingRun {
 		TrainingJob job = new TrainingJob(group, this.task, this.options,
 				TrainingListeners.of(new OfRankZero(group), this.watch));
 		stop.reason().thenAccept((reason) -> stop(job, reason));
-		this.lifecycle.onFormed((joined) -> joined.onDrain(job::requestStop));
+		this.lifecycle.onFormed((joined) -> joined.onDrain((reason) -> drain(job, reason)));
 		TrainingSummary summary = job.run();
 		if (group.group().rank() == 0) {
 			System.out.println(TrainingReportText.of(summary));
@@ -130,9 +133,16 @@ final class ElasticTrainingRun {
 			System.err.println("tutti: got " + reason + " during rendezvous; there is nothing to save yet");
 			Runtime.getRuntime().halt(ExitCode.STOPPED_ON_REQUEST);
 		}
+		drain(job, reason);
+	}
+
+	/** The limit runs from the first request, whichever way it arrives. */
+	private void drain(TrainingJob job, String reason) {
 		job.requestStop(reason);
 		this.lifecycle.end();
-		UncaughtFailure.haltAfter(this.drain, ExitCode.STOPPED_ON_REQUEST);
+		if (this.draining.compareAndSet(false, true)) {
+			UncaughtFailure.haltAfter(this.drain, ExitCode.STOPPED_ON_REQUEST);
+		}
 	}
 
 	/** Passes the events to the progress lines while this rank is rank 0. */
