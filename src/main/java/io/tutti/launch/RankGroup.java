@@ -263,34 +263,38 @@ final class RankGroup {
 		return this.firstFailure != null && this.command.stoppedOnRequest(this.firstFailure);
 	}
 
+	/** Reports only after the signal, since the reader of the output may be slow. */
 	private void onTimeout() {
 		switch (this.phase) {
 			case RUNNING, GIVEN_UP -> {
 			}
 			case FINISHING -> {
-				reportTimeout("of the end of the job: sending SIGTERM");
+				String missed = timeout("of the end of the job: sending SIGTERM");
 				terminate(Phase.STOPPING, this.timings.drain());
+				this.console.say(missed);
 			}
 			case LEAVING -> {
-				reportTimeout("of the failure: sending SIGTERM");
+				String missed = timeout("of the failure: sending SIGTERM");
 				terminate(Phase.TERMINATING, this.timings.terminate());
+				this.console.say(missed);
 			}
 			case TERMINATING, STOPPING -> {
-				reportTimeout("of SIGTERM: sending SIGKILL");
+				String missed = timeout("of SIGTERM: sending SIGKILL");
 				killRunning();
+				this.console.say(missed);
 			}
 			case KILLED -> {
-				reportTimeout("of SIGKILL: no longer waiting for it");
+				this.console.say(timeout("of SIGKILL: no longer waiting for it"));
 				this.running.keySet().forEach((rank) -> record(new RankExit(rank, KILLED)));
 				this.phase = Phase.GIVEN_UP;
 			}
 		}
 	}
 
-	private void reportTimeout(String missedLimit) {
+	private String timeout(String missedLimit) {
 		String ranks = this.running.keySet().stream().sorted().map(String::valueOf).collect(Collectors.joining(", "));
-		this.console.say(((this.running.size() == 1) ? "rank " : "ranks ") + ranks + " did not end within "
-				+ this.phaseLimit.toMillis() / 1000.0 + " s " + missedLimit);
+		return ((this.running.size() == 1) ? "rank " : "ranks ") + ranks + " did not end within "
+				+ this.phaseLimit.toMillis() / 1000.0 + " s " + missedLimit;
 	}
 
 	private void killRunning() {

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -288,6 +289,38 @@ class LocalLauncherTest {
 		launcher.stop();
 		assertThat(code.get(10, TimeUnit.SECONDS)).isEqualTo(137);
 		assertThat(this.err.toString(StandardCharsets.UTF_8)).contains("rank 0 did not end within 0.9 s of SIGTERM");
+	}
+
+	@Test
+	void aReaderThatPausesDoesNotDelayTheEndOfARank() throws Exception {
+		CountDownLatch reads = new CountDownLatch(1);
+		ByteArrayOutputStream paused = new ByteArrayOutputStream() {
+
+			@Override
+			public void write(byte[] bytes, int offset, int length) {
+				pause(reads);
+				super.write(bytes, offset, length);
+			}
+		};
+		LocalLauncher launcher = new LocalLauncher(
+				plan(train("trap '' TERM; touch ready-0; while :; do sleep 0.05; done"), 1, 0), TIMINGS,
+				new LaunchConsole(paused, false, paused, false));
+		CompletableFuture<Integer> code = start(launcher);
+		awaitFiles("ready-0");
+		launcher.stop();
+		await().until(() -> pidsWritten().noneMatch(LocalLauncherTest::runs));
+		reads.countDown();
+		assertThat(code.get(20, TimeUnit.SECONDS)).isEqualTo(137);
+		assertThat(paused.toString(StandardCharsets.UTF_8)).contains("rank 0 did not end within 1.5 s of SIGTERM");
+	}
+
+	private static void pause(CountDownLatch end) {
+		try {
+			end.await();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	@Test
