@@ -105,7 +105,11 @@ final class TrainingRun {
 	int run(StopRequest stop) throws Exception {
 		CompletableFuture<JoinedGroup> formed = this.group.formed();
 		Await.first(stop.reason(), this.group.withdrawn(), formed);
-		return formed.isDone() ? train(formed.resultNow(), stop) : stoppedBeforeTheMeeting(stop);
+		if (!formed.isDone()) {
+			return stoppedBeforeTheMeeting(stop);
+		}
+		Await.first(formed);
+		return train(formed.resultNow(), stop);
 	}
 
 	/** Prints a stop request to this rank; the log reports that of another rank. */

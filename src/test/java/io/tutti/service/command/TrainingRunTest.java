@@ -85,6 +85,10 @@ class TrainingRunTest {
 		this.joiner.failed(refused);
 		assertThatExceptionOfType(RendezvousException.class).isThrownBy(() -> this.run.run(this.stop))
 			.isSameAs(refused);
+		this.stop.ask("SIGTERM");
+		assertThatExceptionOfType(RendezvousException.class).as("also if it is stopped at the same time")
+			.isThrownBy(() -> this.run.run(this.stop))
+			.isSameAs(refused);
 	}
 
 }
