@@ -49,6 +49,7 @@ final class RankGroup {
 
 	private final Map<Integer, RankProcess> running = new HashMap<>();
 
+	/** Without lost ranks of an elastic job whose output is complete. */
 	private final List<RankProcess> started = new ArrayList<>();
 
 	private final List<RankExit> ends = new ArrayList<>();
@@ -95,6 +96,7 @@ final class RankGroup {
 	}
 
 	private void start(int localRank) throws IOException {
+		this.started.removeIf(RankProcess::isDone);
 		RankProcess process = this.starter.start(localRank);
 		this.running.put(process.rank(), process);
 		this.started.add(process);

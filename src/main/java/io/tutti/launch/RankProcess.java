@@ -126,6 +126,11 @@ final class RankProcess {
 		started.forEach(ProcessHandle::destroyForcibly);
 	}
 
+	/** Whether the process has ended and its output is complete. */
+	boolean isDone() {
+		return !this.process.isAlive() && this.relays.stream().noneMatch((relay) -> relay.thread().isAlive());
+	}
+
 	/**
 	 * Called after the process has ended. Kills the child processes that remain from when
 	 * it was asked to end, and waits for the last of its output. After the limit it waits

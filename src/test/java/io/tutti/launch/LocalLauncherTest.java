@@ -3,6 +3,7 @@ package io.tutti.launch;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.ref.WeakReference;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,6 +11,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -348,6 +350,37 @@ class LocalLauncherTest {
 		assertThat(this.directory.resolve("starts-2")).hasContent("x");
 		assertThat(errLines())
 			.containsExactly("tutti launch: rank 1 ended with 137 (SIGKILL); restarting it in 0.1 s (1 of 3)");
+	}
+
+	@Test
+	void aLostRankIsForgottenWhenItsReplacementStarts() throws Exception {
+		List<WeakReference<RankProcess>> started = new CopyOnWriteArrayList<>();
+		LaunchPlan plan = elastic(
+				train("[ -e once ] || { touch once; kill -9 $$; }; while [ ! -e enough ]; do sleep 0.05; done"), 1, 1,
+				1);
+		LaunchConsole console = new LaunchConsole(this.out, false, this.err, false);
+		RankGroup group = new RankGroup(plan, TIMINGS, console, true, (localRank) -> {
+			RankProcess process = RankProcess.start(0, localRank, plan.command(), console,
+					(variables) -> variables.put("RANK", "0"));
+			started.add(new WeakReference<>(process));
+			return process;
+		});
+		group.start();
+		CompletableFuture<GroupExit> end = new CompletableFuture<>();
+		Thread.ofVirtual().start(() -> {
+			try {
+				end.complete(group.awaitEnd());
+			}
+			catch (InterruptedException ex) {
+				end.completeExceptionally(ex);
+			}
+		});
+		await().until(() -> {
+			System.gc();
+			return started.size() == 2 && started.getFirst().refersTo(null);
+		});
+		Files.createFile(this.directory.resolve("enough"));
+		assertThat(end.get(20, TimeUnit.SECONDS).exitCode()).isZero();
 	}
 
 	@Test
