@@ -100,7 +100,7 @@ public final class LocalLauncher {
 				makeCurrent(group);
 				return group.awaitEnd();
 			}
-			catch (IOException | InterruptedException ex) {
+			catch (IOException | InterruptedException | RuntimeException | Error ex) {
 				group.kill();
 				throw ex;
 			}

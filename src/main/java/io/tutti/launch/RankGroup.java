@@ -314,7 +314,7 @@ final class RankGroup {
 		this.pending.clear();
 		this.phase = next;
 		this.phaseLimit = limit;
-		this.phaseEndNanos = System.nanoTime() + limit.toNanos();
+		this.phaseEndNanos = System.nanoTime() + TimeUnit.NANOSECONDS.convert(limit);
 	}
 
 	/** Phases of a group. */

@@ -68,8 +68,14 @@ final class RankProcess {
 		builder.redirectInput((localRank == 0) ? Redirect.INHERIT : Redirect.from(NOTHING));
 		environment.accept(builder.environment());
 		RankProcess started = new RankProcess(rank, builder.start());
-		started.relay(command.plainOutput(), console);
-		return started;
+		try {
+			started.relay(command.plainOutput(), console);
+			return started;
+		}
+		catch (RuntimeException | Error ex) {
+			started.kill();
+			throw ex;
+		}
 	}
 
 	/** Uses platform threads: a virtual one would pin its carrier during a read. */

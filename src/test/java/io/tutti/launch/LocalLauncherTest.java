@@ -25,6 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIOException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -336,6 +337,34 @@ class LocalLauncherTest {
 	void aMissingProgramIsNamed() {
 		LaunchPlan plan = plan(LaunchedCommand.of(List.of("/no/such/program"), own("")), 2, 0);
 		assertThatIOException().isThrownBy(() -> launcher(plan).run()).withMessageContaining("/no/such/program");
+	}
+
+	@Test
+	void anUnexpectedFailureOfTheLauncherLeavesNoRank() {
+		ByteArrayOutputStream failing = new ByteArrayOutputStream() {
+
+			@Override
+			public void write(byte[] bytes, int offset, int length) {
+				throw new IllegalStateException("made to fail");
+			}
+		};
+		LaunchedCommand command = LaunchedCommand.of(List.of("serve"), own("[ $RANK = 1 ] && exit 70; exec sleep 100"));
+		LocalLauncher launcher = new LocalLauncher(plan(command, 2, 0), TIMINGS,
+				new LaunchConsole(this.out, false, failing, false));
+		assertThatIllegalStateException().isThrownBy(launcher::run).withMessage("made to fail");
+	}
+
+	@Test
+	void aTimeLimitBeyondTheClockIsNone() throws Exception {
+		LaunchTimings timings = new LaunchTimings(TIMINGS.leave(), TIMINGS.terminate(),
+				Duration.ofSeconds(Long.MAX_VALUE), TIMINGS.serveStop(), TIMINGS.kill());
+		LocalLauncher launcher = new LocalLauncher(
+				plan(train("trap 'exit 79' TERM; touch ready-0; while :; do sleep 0.05; done"), 1, 0), timings,
+				new LaunchConsole(this.out, false, this.err, false));
+		CompletableFuture<Integer> code = start(launcher);
+		awaitFiles("ready-0");
+		launcher.stop();
+		assertThat(code.get(20, TimeUnit.SECONDS)).isEqualTo(79);
 	}
 
 	@Test
