@@ -2,6 +2,7 @@ package io.tutti.launch;
 
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -43,6 +44,22 @@ public final class ProcessProperties {
 	public static ProcessProperties ofThisProcess() {
 		return new ProcessProperties(System::getProperty, System.getProperties().stringPropertyNames(),
 				System.getenv());
+	}
+
+	/**
+	 * These properties, of which a command line sets some as {@code --name=value}. Those
+	 * take precedence.
+	 */
+	public ProcessProperties with(List<String> commandLine) {
+		return new ProcessProperties((name) -> {
+			String option = "--" + name + "=";
+			for (String word : commandLine) {
+				if (word.startsWith(option)) {
+					return word.substring(option.length());
+				}
+			}
+			return this.systemProperties.apply(name);
+		}, this.systemNames, this.variables);
 	}
 
 	/**

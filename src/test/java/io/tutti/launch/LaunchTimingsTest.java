@@ -1,6 +1,7 @@
 package io.tutti.launch;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 
 import org.junit.jupiter.api.Test;
@@ -19,6 +20,15 @@ class LaunchTimingsTest {
 		assertThat(from("120s").longestStop()).isGreaterThan(from("120s").drain());
 		assertThat(from("10s")).isEqualTo(LaunchTimings.DEFAULTS);
 		assertThat(LaunchTimings.from(ProcessProperties.of(Map.of(), Map.of()))).isEqualTo(LaunchTimings.DEFAULTS);
+	}
+
+	@Test
+	void theDrainTimeoutOfTheCommandTakesPrecedence() {
+		ProcessProperties properties = ProcessProperties.of(Map.of("tutti.timeout.drain", "60s"), Map.of());
+		assertThat(LaunchTimings.from(properties.with(List.of("train", "--tutti.timeout.drain=120s"))).drain())
+			.isEqualTo(Duration.ofSeconds(130));
+		assertThat(LaunchTimings.from(properties.with(List.of("train", "--epochs=3"))).drain())
+			.isEqualTo(Duration.ofSeconds(70));
 	}
 
 	@Test

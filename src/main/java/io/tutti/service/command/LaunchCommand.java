@@ -105,7 +105,7 @@ public final class LaunchCommand implements Callable<Integer> {
 			requireBackend();
 			ProcessProperties properties = ProcessProperties.ofThisProcess();
 			LaunchPlan plan = plan(properties);
-			LaunchTimings timings = LaunchTimings.from(properties);
+			LaunchTimings timings = LaunchTimings.from(properties.with(this.command));
 			return new StoppableLaunch(new LocalLauncher(plan, timings, console), timings.longestStop()).run();
 		}
 		catch (IllegalArgumentException ex) {

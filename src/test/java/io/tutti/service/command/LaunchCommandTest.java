@@ -157,7 +157,7 @@ class LaunchCommandTest {
 	@ValueSource(strings = { "", "-n 0 true", "-n two true", "--nnodes 2 true",
 			"--nnodes 2 --node-rank 2 --master-addr a true", "--master-port 70000 true", "--http-port 0 true",
 			"-n 4 --http-port 65533 true", "--max-restarts -1 true", "-n 2 --min-ranks 1 bench",
-			"--no-such-option true", "/no/such/program" })
+			"--no-such-option true", "/no/such/program", "true --tutti.timeout.drain=soon" })
 	void anInvalidLaunchEndsWithBadConfiguration(String arguments) {
 		assertThat(new CommandLine(new LaunchCommand())
 			.execute(arguments.isEmpty() ? new String[0] : arguments.split(" "))).isEqualTo(64);
