@@ -12,6 +12,7 @@ import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.context.SmartLifecycle;
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
@@ -27,6 +28,8 @@ final class PageFeed implements SmartLifecycle {
 	private static final Logger log = LoggerFactory.getLogger(PageFeed.class);
 
 	private static final int MOST_VIEWERS = 32;
+
+	private static final String RETRY_AFTER_SECONDS = "5";
 
 	private static final long PERIOD_MILLIS = 1000;
 
@@ -70,8 +73,7 @@ final class PageFeed implements SmartLifecycle {
 		this.lock.lock();
 		try {
 			if (!this.running || this.viewers >= MOST_VIEWERS) {
-				throw new ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE,
-						"at most " + MOST_VIEWERS + " may be open at once");
+				throw busy();
 			}
 			this.viewers++;
 			long seen = this.published;
@@ -85,6 +87,13 @@ final class PageFeed implements SmartLifecycle {
 			this.lock.unlock();
 		}
 		return emitter;
+	}
+
+	private static ResponseStatusException busy() {
+		ResponseStatusException busy = new ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE,
+				"at most " + MOST_VIEWERS + " may be open at once");
+		busy.getHeaders().set(HttpHeaders.RETRY_AFTER, RETRY_AFTER_SECONDS);
+		return busy;
 	}
 
 	private void send(SseEmitter emitter, long from) {

@@ -40,7 +40,7 @@ class ProblemException extends ErrorResponseException {
 		return new ProblemException(HttpStatus.CONFLICT, ProblemType.ROUND_CONFLICT, detail);
 	}
 
-	/** No memory is available for a call. */
+	/** No memory is available for a call, or too many requests are under way. */
 	static ProblemException overloaded(String detail) {
 		return new ProblemException(HttpStatus.SERVICE_UNAVAILABLE, ProblemType.OVERLOADED, detail)
 			.header(HttpHeaders.RETRY_AFTER, RETRY_AFTER_SECONDS);

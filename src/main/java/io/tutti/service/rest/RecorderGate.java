@@ -12,8 +12,6 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.http.HttpStatus;
-import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.servlet.HandlerInterceptor;
 
 /**
@@ -58,8 +56,8 @@ final class RecorderGate implements HandlerInterceptor {
 	public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler)
 			throws InterruptedException {
 		if (!this.turns.tryAcquire(this.waitLimit.toNanos(), TimeUnit.NANOSECONDS)) {
-			throw new ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE,
-					"at most " + this.mostAtOnce + " may read the flight recorder at once; try again");
+			throw ProblemException
+				.overloaded("at most " + this.mostAtOnce + " may read the flight recorder at once; try again");
 		}
 		CompletableFuture<Void> answered = new CompletableFuture<>();
 		request.setAttribute(ANSWERED, answered);

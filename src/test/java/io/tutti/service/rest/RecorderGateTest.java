@@ -10,7 +10,6 @@ import org.junit.jupiter.api.Timeout;
 import org.springframework.http.HttpStatus;
 import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.mock.web.MockHttpServletResponse;
-import org.springframework.web.server.ResponseStatusException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -27,9 +26,10 @@ class RecorderGateTest {
 		RecorderGate gate = new RecorderGate(2, Duration.ofMillis(20), Duration.ofMinutes(1), (_) -> null);
 		assertThat(gate.preHandle(this.request, this.response, this)).isTrue();
 		assertThat(gate.preHandle(this.request, this.response, this)).isTrue();
-		assertThatExceptionOfType(ResponseStatusException.class)
+		assertThatExceptionOfType(ProblemException.class)
 			.isThrownBy(() -> gate.preHandle(this.request, this.response, this))
 			.satisfies((ex) -> assertThat(ex.getStatusCode()).isEqualTo(HttpStatus.SERVICE_UNAVAILABLE))
+			.satisfies((ex) -> assertThat(ex.getHeaders().toSingleValueMap()).containsEntry("Retry-After", "5"))
 			.withMessageContaining("at most 2");
 		gate.afterCompletion(this.request, this.response, this, null);
 		assertThat(gate.preHandle(this.request, this.response, this)).isTrue();
