@@ -81,13 +81,19 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
 	@Override
 	protected ResponseEntity<Object> createResponseEntity(@Nullable Object body, HttpHeaders headers,
 			HttpStatusCode status, WebRequest request) {
-		if (body instanceof ProblemDetail problem) {
-			this.problems.complete(problem);
+		Object own = (body instanceof ProblemDetail problem) ? this.problems.complete(new OwnProblem(problem)) : body;
+		return ResponseEntity.status(status).headers(headers).contentType(MediaType.APPLICATION_PROBLEM_JSON).body(own);
+	}
+
+	/** The problem of one response. Requests of a named round share an exception. */
+	private static final class OwnProblem extends ProblemDetail {
+
+		private static final long serialVersionUID = 1L;
+
+		OwnProblem(ProblemDetail shared) {
+			super(shared);
 		}
-		return ResponseEntity.status(status)
-			.headers(headers)
-			.contentType(MediaType.APPLICATION_PROBLEM_JSON)
-			.body(body);
+
 	}
 
 	/** Replaces Spring's text for a missing content type, which would name it null. */
