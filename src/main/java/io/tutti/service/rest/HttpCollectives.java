@@ -134,8 +134,7 @@ final class HttpCollectives {
 		try (TransferMemory memory = new TransferMemory(this.maxBytes,
 				this.waits.await(() -> this.budget.reserve(wanted, wait.timeout())))) {
 			MemorySegment elements = memory.read(body, bodyBytes, Deadline.after(wait.timeout()));
-			TransferMemory.requireRoom(call.largestAnswerBytes(call.signature(elements.byteSize()).count()),
-					this.maxBytes);
+			memory.shrink(neededBytes(call, elements.byteSize()));
 			return this.waits.await(() -> execute(call, wait, elements, memory));
 		}
 		finally {

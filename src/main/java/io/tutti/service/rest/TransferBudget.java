@@ -88,6 +88,13 @@ final class TransferBudget {
 			return new Reservation(units);
 		}
 
+		/** Releases what exceeds a length. */
+		synchronized void shrink(long bytes) {
+			int excess = Math.max(0, this.held - units(bytes));
+			this.held -= excess;
+			TransferBudget.this.units.release(excess);
+		}
+
 		@Override
 		public synchronized void close() {
 			TransferBudget.this.units.release(this.held);

@@ -76,7 +76,7 @@ final class TransferMemory implements AutoCloseable {
 				throw new BodyTooLargeException("the body has more than " + this.maxBytes + " bytes", this.maxBytes);
 			}
 			if (filled + read > memory.byteSize()) {
-				memory = grown(memory, filled, Math.max(filled + read, Math.max(FIRST_BYTES, 2 * filled)));
+				memory = resized(memory, filled, Math.max(filled + read, Math.max(FIRST_BYTES, 2 * filled)));
 			}
 			MemorySegment.copy(MemorySegment.ofArray(chunk), 0, memory, filled, read);
 			filled += read;
@@ -84,16 +84,21 @@ final class TransferMemory implements AutoCloseable {
 				throw new SocketTimeoutException("the body was incomplete after " + deadline.timeout());
 			}
 		}
-		return memory.asSlice(0, filled);
+		return (filled < memory.byteSize()) ? resized(memory, filled, filled) : memory;
+	}
+
+	/** Gives back what is reserved beyond the length of body and answer. */
+	void shrink(long bytes) {
+		this.reservation.shrink(bytes);
 	}
 
 	/** Old and new memory coexist during the copy, within the answer's share. */
-	private MemorySegment grown(MemorySegment old, long filled, long wanted) {
-		Arena larger = Arena.ofShared();
-		MemorySegment memory = larger.allocate(Math.min(wanted, this.maxBytes), ALIGNMENT);
+	private MemorySegment resized(MemorySegment old, long filled, long wanted) {
+		Arena other = Arena.ofShared();
+		MemorySegment memory = other.allocate(Math.min(wanted, this.maxBytes), ALIGNMENT);
 		MemorySegment.copy(old, 0, memory, 0, filled);
 		this.body.close();
-		this.body = larger;
+		this.body = other;
 		return memory;
 	}
 

@@ -227,6 +227,22 @@ class AbandonedCallTest {
 		assertThat(third.get(LONG.toSeconds(), TimeUnit.SECONDS).body()).isEqualTo("abcd");
 	}
 
+	/** The length of its body is unknown until it has arrived. */
+	@Test
+	void aChunkedCallLeavesMemoryForOthersWhileItWaits() throws Exception {
+		byte[] chunked = new String(allReduce("label=chunked", "abcd"), StandardCharsets.US_ASCII)
+			.replace("Content-Length: 4\r\n\r\nabcd", "Transfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n0\r\n\r\n")
+			.getBytes(StandardCharsets.US_ASCII);
+		CompletableFuture<RawHttp.Answer> first = onThread(() -> send(chunked));
+		awaitArrival();
+		others("beside", RoundWait.NEXT);
+		RawHttp.Answer second = send(allReduce("label=beside", "efgh"));
+		assertThat(second.body()).isEqualTo("efgh");
+		assertThat(first).isNotDone();
+		others("chunked", RoundWait.NEXT);
+		assertThat(first.get(LONG.toSeconds(), TimeUnit.SECONDS).body()).isEqualTo("abcd");
+	}
+
 	private void assertConflict(String query, String body, String detail) throws Exception {
 		RawHttp.Answer answer = http().send(allReduce(query, body));
 		assertThat(answer.status()).isEqualTo(409);

@@ -40,6 +40,18 @@ class TransferBudgetTest {
 	}
 
 	@Test
+	void memoryBeyondTheNeedIsReleased() {
+		TransferBudget budget = new TransferBudget(4 * KILO, () -> false);
+		TransferBudget.Reservation first = budget.reserve(4 * KILO, SHORT);
+		first.shrink(KILO + 1);
+		first.shrink(9 * KILO);
+		budget.reserve(2 * KILO, SHORT).close();
+		assertThatThrownBy(() -> budget.reserve(3 * KILO, SHORT)).isInstanceOf(ProblemException.class);
+		first.close();
+		budget.reserve(4 * KILO, SHORT).close();
+	}
+
+	@Test
 	void callsAreServedInOrderOfArrival() {
 		TransferBudget budget = new TransferBudget(4 * KILO, () -> false);
 		TransferBudget.Reservation held = budget.reserve(3 * KILO, SHORT);
