@@ -17,8 +17,8 @@
 {{- end -}}
 
 {{- define "tutti.selectorLabels" -}}
-app.kubernetes.io/name: {{ include "tutti.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "tutti.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{- define "tutti.rankLabels" -}}
@@ -36,7 +36,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- define "tutti.workloadLabels" -}}
 {{ include "tutti.labels" . }}
 {{- if eq .Values.gang.scheduler "kueue" }}
-kueue.x-k8s.io/queue-name: {{ .Values.gang.queue }}
+kueue.x-k8s.io/queue-name: {{ .Values.gang.queue | quote }}
 {{- end }}
 {{- end -}}
 
@@ -136,10 +136,10 @@ kueue.x-k8s.io/queue-name: {{ .Values.gang.queue }}
 {{- define "tutti.tokenVolume" -}}
 - name: token
   secret:
-    secretName: {{ include "tutti.tokenSecret" . }}
+    secretName: {{ include "tutti.tokenSecret" . | quote }}
     defaultMode: 0440
     items:
-      - key: {{ .Values.token.key }}
+      - key: {{ .Values.token.key | quote }}
         path: {{ base (include "tutti.tokenFile" .) }}
 {{- end -}}
 

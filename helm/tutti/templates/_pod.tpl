@@ -14,7 +14,7 @@ metadata:
     checksum/config: {{ toYaml $values.config | sha256sum }}
     {{- end }}
     {{- if eq $values.gang.scheduler "volcano" }}
-    scheduling.k8s.io/group-name: {{ include "tutti.fullname" . }}
+    scheduling.k8s.io/group-name: {{ include "tutti.fullname" . | quote }}
     {{- end }}
     kubectl.kubernetes.io/default-container: tutti
     {{- with $values.podAnnotations }}
@@ -28,26 +28,26 @@ spec:
   restartPolicy: Never
   {{- end }}
   {{- if eq $values.workload.kind "Job" }}
-  subdomain: {{ include "tutti.fullname" . }}
+  subdomain: {{ include "tutti.fullname" . | quote }}
   {{- end }}
   terminationGracePeriodSeconds: {{ include "tutti.terminationGracePeriodSeconds" . }}
   {{- with $values.serviceAccountName }}
-  serviceAccountName: {{ . }}
+  serviceAccountName: {{ . | quote }}
   {{- end }}
   {{- with $values.image.pullSecrets }}
   imagePullSecrets:
     {{- range . }}
-    - name: {{ . }}
+    - name: {{ . | quote }}
     {{- end }}
   {{- end }}
   {{- with $values.runtimeClassName }}
-  runtimeClassName: {{ . }}
+  runtimeClassName: {{ . | quote }}
   {{- end }}
   {{- with $values.priorityClassName }}
-  priorityClassName: {{ . }}
+  priorityClassName: {{ . | quote }}
   {{- end }}
   {{- with ternary "volcano" $values.schedulerName (eq $values.gang.scheduler "volcano") }}
-  schedulerName: {{ . }}
+  schedulerName: {{ . | quote }}
   {{- end }}
   securityContext:
     {{- toYaml $values.podSecurityContext | nindent 4 }}
@@ -158,7 +158,7 @@ spec:
     # If the Secret lacks a file, the pod does not start.
     - name: tls
       secret:
-        secretName: {{ include "tutti.tlsSecret" . }}
+        secretName: {{ include "tutti.tlsSecret" . | quote }}
         defaultMode: 0440
         items:
           - key: tls.crt
@@ -176,7 +176,7 @@ spec:
     {{- with $values.checkpoint.existingClaim }}
     - name: checkpoints
       persistentVolumeClaim:
-        claimName: {{ . }}
+        claimName: {{ . | quote }}
     {{- end }}
     {{- with $values.extraVolumes }}
     {{- toYaml . | nindent 4 }}
@@ -240,7 +240,7 @@ spec:
 - name: TUTTI_TLS_BUNDLE
   value: ranks
 - name: TUTTI_TLS_PEERNAME
-  value: {{ include "tutti.tlsPeerName" . }}
+  value: {{ include "tutti.tlsPeerName" . | quote }}
 - name: SPRING_SSL_BUNDLE_PEM_RANKS_RELOADONUPDATE
   value: "true"
 - name: SPRING_SSL_BUNDLE_PEM_RANKS_KEYSTORE_CERTIFICATE

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import com.marcnuri.helm.Helm;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -99,6 +101,41 @@ class KubernetesSchemaTest {
 		});
 		assertThat(objects.stream().map((object) -> object.path("kind") + "/" + object.at("/metadata/name")))
 			.doesNotHaveDuplicates();
+	}
+
+	/** A queue may be called 4701. */
+	@ParameterizedTest
+	@ValueSource(strings = { "gang: {scheduler: volcano, queue: '4701'}", """
+			gang: {scheduler: kueue, queue: '4701'}
+			schedulerName: '4702'""" })
+	void namesThatLookLikeNumbersOrBooleansStayTexts(String scheduling) {
+		Rendered rendered = chart.with("""
+				fullnameOverride: "true"
+				nameOverride: "4700"
+				%s
+				networkPolicy: {httpFrom: [{podSelector: {}}]}
+				priorityClassName: "4703"
+				runtimeClassName: "4704"
+				serviceAccountName: "4705"
+				image: {pullSecrets: ["4706"]}
+				checkpoint: {existingClaim: "4707"}
+				token: {key: "4708"}
+				podMonitor: {enabled: true}
+				tls: {enabled: true, http: true, secretName: "4709", peerName: "4710", certManager: {enabled: true, \
+				issuerName: "4711"}}
+				""".formatted(scheduling));
+		assertThat(rendered.objects()).isNotEmpty().allSatisfy((object) -> {
+			assertThat(object.at("/metadata/name").isString()).as("%s", object).isTrue();
+			assertThat(numbers(object)).doesNotContainAnyElementsOf(IntStream.range(4700, 4712).boxed().toList());
+		});
+	}
+
+	/** The numbers at any depth. */
+	private static List<Integer> numbers(JsonNode node) {
+		if (node.isNumber()) {
+			return List.of(node.asInt());
+		}
+		return node.valueStream().flatMap((child) -> numbers(child).stream()).toList();
 	}
 
 	@Test
