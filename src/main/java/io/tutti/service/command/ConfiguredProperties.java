@@ -8,6 +8,7 @@ import java.util.stream.Collectors;
 
 import io.tutti.launch.ProcessProperties;
 import io.tutti.service.config.KnownProperties;
+import io.tutti.service.config.StartupFailures;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.config.ConfigDataEnvironmentPostProcessor;
@@ -29,6 +30,7 @@ final class ConfiguredProperties {
 	 * Reads the properties. Spring is not used where no file configures anything.
 	 * @param arguments properties from the command line
 	 * @throws io.tutti.service.config.ConfigurationException if a property does not exist
+	 * or a file cannot be read
 	 */
 	static Function<String, @Nullable String> read(List<String> arguments) {
 		if (arguments.isEmpty() && !SpringConfiguration.isUsed(Path.of(""), System.getenv(), systemProperties())) {
@@ -56,7 +58,12 @@ final class ConfiguredProperties {
 			ConfigurableEnvironment environment = new StandardEnvironment();
 			environment.getPropertySources()
 				.addFirst(new SimpleCommandLinePropertySource(arguments.toArray(String[]::new)));
-			ConfigDataEnvironmentPostProcessor.applyTo(environment);
+			try {
+				ConfigDataEnvironmentPostProcessor.applyTo(environment);
+			}
+			catch (RuntimeException ex) {
+				throw StartupFailures.explain(ex);
+			}
 			KnownProperties.ofTutti().require(environment);
 			return environment;
 		}

@@ -34,6 +34,14 @@ final class FailureMessage {
 		return ExitCode.of(failure);
 	}
 
+	/**
+	 * Prints the failure of a command without {@code --debug} and returns its exit code.
+	 * Only an internal error has its stack trace.
+	 */
+	static int tell(Throwable failure, PrintStream err) {
+		return tell(failure, known(failure) == null, err);
+	}
+
 	private static @Nullable Throwable known(Throwable failure) {
 		Throwable cause = failure;
 		while (cause != null && !(cause instanceof ExitCode.Source)) {

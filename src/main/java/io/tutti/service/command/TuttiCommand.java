@@ -74,7 +74,7 @@ public final class TuttiCommand implements Runnable {
 			return refuse(ex, words);
 		}
 		catch (Error ex) {
-			return FailureMessage.tell(ex, false, System.err);
+			return FailureMessage.tell(ex, System.err);
 		}
 	}
 
@@ -123,8 +123,7 @@ public final class TuttiCommand implements Runnable {
 		}
 		return tutti.setUsageHelpWidth(HELP_WIDTH)
 			.setParameterExceptionHandler(TuttiCommand::refuse)
-			.setExecutionExceptionHandler(
-					(failure, commandLine, parsed) -> FailureMessage.tell(failure, false, System.err));
+			.setExecutionExceptionHandler((failure, commandLine, parsed) -> FailureMessage.tell(failure, System.err));
 	}
 
 	/** Creates a command line with every command. */

@@ -4,6 +4,8 @@ import java.io.ByteArrayOutputStream;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -12,6 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.api.parallel.Resources;
@@ -140,6 +143,13 @@ class EnvCommandTest {
 		assertThat(execute(new EnvCommand(), "--tutti.wordl-size=3")).isEqualTo(64);
 		assertThat(this.err.toString(StandardCharsets.UTF_8)).contains("tutti.wordl-size",
 				"Did you mean tutti.world-size?");
+	}
+
+	@Test
+	void aFileThatCannotBeReadIsNamed(@TempDir Path folder) throws Exception {
+		Path file = Files.writeString(folder.resolve("application.yml"), "tutti: [");
+		assertThat(execute(new EnvCommand(), "--spring.config.location=" + file)).isEqualTo(64);
+		assertThat(this.err.toString(StandardCharsets.UTF_8)).startsWith("tutti env: ").contains("application.yml");
 	}
 
 	private static int env(Map<String, String> environment, String... arguments) {

@@ -5,6 +5,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
+import io.tutti.BadConfigurationException;
 import io.tutti.CollectiveException;
 import io.tutti.Failure;
 import org.junit.jupiter.api.Test;
@@ -40,6 +41,18 @@ class FailureMessageTest {
 	void debugPrintsTheStackTrace() {
 		FailureMessage.tell(new IllegalStateException("bug"), true, this.err);
 		assertThat(text()).contains("\tat ");
+	}
+
+	@Test
+	void aCommandWithoutTheDebugOptionPrintsTheStackTraceOfAnInternalError() {
+		FailureMessage.tell(new IllegalStateException("bug"), this.err);
+		assertThat(text()).contains("internal error: IllegalStateException: bug", "\tat ").doesNotContain("--debug");
+	}
+
+	@Test
+	void aCommandWithoutTheDebugOptionPrintsOneLineOfAnyOtherFailure() {
+		FailureMessage.tell(new BadConfigurationException("no such file", new IllegalStateException()), this.err);
+		assertThat(text()).hasLineCount(1).contains("no such file");
 	}
 
 	private String text() {
