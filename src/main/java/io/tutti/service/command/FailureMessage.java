@@ -1,6 +1,8 @@
 package io.tutti.service.command;
 
 import java.io.PrintStream;
+import java.util.Objects;
+import java.util.stream.Stream;
 
 import io.tutti.ExitCode;
 import org.jspecify.annotations.Nullable;
@@ -10,6 +12,9 @@ import org.jspecify.annotations.Nullable;
  * {@code --debug}.
  */
 final class FailureMessage {
+
+	/** Causes may form a cycle. */
+	private static final int MOST_CAUSES = 100;
 
 	private FailureMessage() {
 	}
@@ -43,19 +48,15 @@ final class FailureMessage {
 	}
 
 	private static @Nullable Throwable known(Throwable failure) {
-		Throwable cause = failure;
-		while (cause != null && !(cause instanceof ExitCode.Source)) {
-			cause = cause.getCause();
-		}
-		return cause;
+		return causes(failure).filter(ExitCode.Source.class::isInstance).findFirst().orElse(null);
 	}
 
 	private static Throwable root(Throwable failure) {
-		Throwable root = failure;
-		while (root.getCause() != null) {
-			root = root.getCause();
-		}
-		return root;
+		return causes(failure).reduce(failure, (_, inner) -> inner);
+	}
+
+	private static Stream<Throwable> causes(Throwable failure) {
+		return Stream.iterate(failure, Objects::nonNull, Throwable::getCause).limit(MOST_CAUSES);
 	}
 
 }

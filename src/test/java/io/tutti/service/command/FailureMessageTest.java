@@ -38,6 +38,14 @@ class FailureMessageTest {
 	}
 
 	@Test
+	void causesThatFormACycleHaveAnEnd() {
+		Exception outer = new IllegalStateException("outer");
+		outer.initCause(new IllegalStateException("inner", outer));
+		assertThat(FailureMessage.tell(outer, false, this.err)).isEqualTo(70);
+		assertThat(text()).contains("internal error: IllegalStateException: ");
+	}
+
+	@Test
 	void debugPrintsTheStackTrace() {
 		FailureMessage.tell(new IllegalStateException("bug"), true, this.err);
 		assertThat(text()).contains("\tat ");
