@@ -50,8 +50,8 @@ final class Trust {
 	/**
 	 * Trusts certificates of an authority that match the requested host or contain the
 	 * ranks' common name.
-	 * @param authority file with one or more certificates \t * @param peerName DNS name
-	 * that the certificates of all ranks contain
+	 * @param authority file with one or more certificates
+	 * @param peerName DNS name that the certificates of all ranks contain
 	 */
 	static Trust in(Path authority, String peerName) throws IOException, GeneralSecurityException {
 		return new Trust(context(managers(authority)), (host, session) -> carries(session, peerName));
