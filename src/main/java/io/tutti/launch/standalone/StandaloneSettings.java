@@ -1,6 +1,7 @@
 package io.tutti.launch.standalone;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -238,6 +239,10 @@ final class StandaloneSettings {
 		String stripped = token.strip();
 		if (stripped.isEmpty()) {
 			throw new IllegalArgumentException(from + " contains no token: put a secret there, or unset the property");
+		}
+		if (stripped.getBytes(StandardCharsets.UTF_8).length > RegularFile.MAX_TOKEN_BYTES) {
+			throw new IllegalArgumentException(
+					from + " is longer than " + RegularFile.MAX_TOKEN_BYTES + " bytes: use a shorter secret");
 		}
 		return stripped;
 	}

@@ -142,6 +142,12 @@ class StandaloneSettingsTest {
 	}
 
 	@Test
+	void aTokenLongerThanOneOfTheServiceIsRefused() {
+		assertThatThrownBy(() -> settings(Map.of("tutti.security.token", "x".repeat(4097)), Map.of()))
+			.hasMessageContaining("tutti.security.token is longer than 4096 bytes");
+	}
+
+	@Test
 	void aTokenCanBeReadFromAFile(@TempDir Path folder) throws Exception {
 		Path file = Files.writeString(folder.resolve("token"), "secret\n");
 		assertThat(settings(Map.of("tutti.security.token-file", file.toString()), Map.of()).token())
