@@ -81,11 +81,11 @@ class BrokenGroupTest {
 
 	@Test
 	void aGroupThatRanksHaveLeftLingersAndThenEndsTheRank() {
-		CompletableFuture<Void> end = new BrokenGroup(this.group, Duration.ofMillis(20)).end();
 		FakeGroup formed = new FakeGroup(0, 3, 0);
 		this.joiner.joined(formed);
 		this.group.start();
 		this.group.formed().join();
+		CompletableFuture<Void> end = new BrokenGroup(this.group, Duration.ofMillis(20)).end();
 		formed.depart(2);
 		formed.depart(1);
 		assertThatExceptionOfType(PeerLostException.class).isThrownBy(() -> Await.first(end))
