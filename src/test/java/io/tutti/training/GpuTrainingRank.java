@@ -15,6 +15,11 @@ import io.tutti.engine.device.DeviceCollectives;
 import io.tutti.engine.device.HostFallback;
 import io.tutti.engine.javacpp.NativeLibraryPreparation;
 import io.tutti.training.internal.TensorMemory;
+import io.tutti.training.job.TrainingJob;
+import io.tutti.training.job.TrainingListener;
+import io.tutti.training.job.TrainingOptions;
+import io.tutti.training.job.TrainingSummary;
+import io.tutti.training.task.DigitsConvolution;
 import org.bytedeco.javacpp.PointerScope;
 import org.bytedeco.pytorch.Device;
 import org.bytedeco.pytorch.LinearImpl;
@@ -118,6 +123,7 @@ final class GpuTrainingRank {
 			case "gradients" -> gradients();
 			case "steps" -> steps();
 			case "accumulation" -> accumulation();
+			case "job" -> job();
 			case "speed" -> speed();
 			default -> throw new IllegalArgumentException("no scenario " + scenario);
 		}
@@ -238,6 +244,17 @@ final class GpuTrainingRank {
 			}
 			requireClose("gradients", values(net, true), values(alone, true), 1e-5);
 		}
+	}
+
+	/** A model with batch normalization, which has an integer buffer. */
+	private void job() {
+		TrainingOptions options = new TrainingOptions(1, 64, 1, 1, null, null);
+		TrainingSummary summary = new TrainingJob(this.group,
+				new DigitsConvolution(new DigitsConvolution.Options(4, 0.002)), options, TrainingListener.NONE,
+				() -> TrainingDevice.choose(DeviceChoice.parse("cuda:0"), this.group, 0, new HostFallback(false),
+						CollectiveListener.NONE, LIMIT))
+			.run();
+		assertThat(summary.parameterSha256()).hasSize(RANKS).containsOnly(summary.parameterSha256().getFirst());
 	}
 
 	/** Prints the time of a step of one model alone and of replicas; requires nothing. */

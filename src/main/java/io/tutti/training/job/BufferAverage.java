@@ -102,10 +102,11 @@ final class BufferAverage implements AutoCloseable {
 		return tensor.is_complex() ? torch.view_as_real(tensor) : tensor;
 	}
 
+	/** The values of tensors on any device, in main memory. */
 	private static Tensor flat(List<Tensor> tensors, torch.ScalarType type) {
 		TensorVector flat = new TensorVector(
-				tensors.stream().map((tensor) -> tensor.reshape(-1).to(type)).toArray(Tensor[]::new));
-		return torch.cat(flat, 0).cpu().contiguous();
+				tensors.stream().map((tensor) -> tensor.reshape(-1).cpu().to(type)).toArray(Tensor[]::new));
+		return torch.cat(flat, 0).contiguous();
 	}
 
 	private static void distribute(Tensor values, List<Tensor> tensors) {
