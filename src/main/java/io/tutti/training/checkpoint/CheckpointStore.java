@@ -61,7 +61,7 @@ public final class CheckpointStore implements AutoCloseable {
 	/** When the other ranks were last told that rank 0 reads. */
 	private long toldNanos;
 
-	/** Step of the latest checkpoint, -1 before it and after one that failed. */
+	/** Step of the latest checkpoint, -1 if there is none and after one that failed. */
 	private long savedStep = -1;
 
 	private @Nullable ExecutorService writer;
@@ -164,7 +164,7 @@ public final class CheckpointStore implements AutoCloseable {
 	 * that of the previous checkpoint
 	 * @throws IllegalStateException before {@link #restore()} or {@link #open()}
 	 * @throws IllegalArgumentException if a checkpoint of this step or a later one has
-	 * been saved
+	 * been saved or restored
 	 * @throws CheckpointException if the previous checkpoint was not written; if the
 	 * optimizer is divided, on every rank, also if a rank cannot copy its part, and the
 	 * group stays usable
@@ -174,8 +174,8 @@ public final class CheckpointStore implements AutoCloseable {
 			throw new IllegalStateException("call restore() or open() before the first save()");
 		}
 		if (progress.step() <= this.savedStep) {
-			throw new IllegalArgumentException("a checkpoint of step " + this.savedStep
-					+ " has been saved; the next one needs a later step, got " + progress.step());
+			throw new IllegalArgumentException("there is a checkpoint of step " + this.savedStep
+					+ "; the next one needs a later step, got " + progress.step());
 		}
 		if (this.group.rank() != 0 && !this.state.isDivided()) {
 			return;
@@ -433,6 +433,7 @@ public final class CheckpointStore implements AutoCloseable {
 		if (this.directory != null) {
 			this.directory.continueFromNewest();
 		}
+		this.savedStep = contents.progress().step();
 		return contents.progress();
 	}
 

@@ -299,7 +299,7 @@ class ShardedCheckpointTest {
 			store.open();
 			store.save(new Progress(2, 0, 0));
 			assertThatIllegalArgumentException().isThrownBy(() -> store.save(new Progress(2, 0, 0)))
-				.withMessageContaining("a checkpoint of step 2 has been saved");
+				.withMessageContaining("there is a checkpoint of step 2; the next one needs a later step");
 			Path obstacle = Files.createDirectory(this.directory.resolve("step-00000003.0.tmp"));
 			store.save(new Progress(3, 0, 0));
 			assertThatThrownBy(store::finish).isInstanceOf(CheckpointException.class);
@@ -307,7 +307,16 @@ class ShardedCheckpointTest {
 			store.save(new Progress(3, 0, 0));
 			store.close();
 		});
-		assertThat(CheckpointFixture.list(this.directory)).hasSize(2);
+		alone((store) -> {
+			assertThat(stepOf(store.restore())).isEqualTo(3);
+			for (long step : new long[] { 1, 3 }) {
+				assertThatIllegalArgumentException().isThrownBy(() -> store.save(new Progress(step, 0, 0)))
+					.withMessageContaining("there is a checkpoint of step 3; the next one needs a later step");
+			}
+			store.save(new Progress(4, 0, 0));
+			store.close();
+		});
+		assertThat(CheckpointFixture.list(this.directory)).hasSize(3);
 	}
 
 	/** libtorch writes the state of such a parameter as a part without bytes. */
