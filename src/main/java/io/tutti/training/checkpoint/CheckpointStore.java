@@ -232,6 +232,7 @@ public final class CheckpointStore implements AutoCloseable {
 			throw new IllegalStateException("the thread that writes checkpoints failed", ex.getCause());
 		}
 		catch (InterruptedException ex) {
+			this.pending = last;
 			throw interrupted(ex);
 		}
 	}

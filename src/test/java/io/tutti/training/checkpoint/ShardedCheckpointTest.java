@@ -9,6 +9,7 @@ import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -289,6 +290,32 @@ class ShardedCheckpointTest {
 			assertThatThrownBy(store::close).isInstanceOf(CheckpointException.class)
 				.hasMessageContaining("cannot write checkpoint of step 1");
 		});
+	}
+
+	/** Otherwise the next one would replace the copy that is still being written. */
+	@Test
+	void anInterruptedWaitLeavesTheCheckpointPending() throws Exception {
+		List<SavedCheckpoint> saved = new ArrayList<>();
+		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
+			// Writing it takes far longer than the way to finish().
+			Map<String, Tensor> parameters = Map.of("large", torch.zeros(1 << 23).requires_grad_(true));
+			try (Optimizer optimizer = adam(new TensorVector(parameters.get("large")));
+					CheckpointStore store = new CheckpointStore(world.group(0),
+							new CheckpointOptions(this.directory, 0, 9), JOB,
+							new ModelState(ModelTensors.of(parameters), optimizer, TrainingDevice.CPU), saved::add,
+							0)) {
+				store.open();
+				Thread.currentThread().interrupt();
+				store.save(new Progress(1, 0, 0));
+				assertThatThrownBy(store::finish).isInstanceOf(CheckpointException.class)
+					.hasMessageContaining("interrupted");
+				assertThat(Thread.interrupted()).isTrue();
+				assertThat(saved).isEmpty();
+				store.save(new Progress(2, 0, 0));
+				assertThat(saved).singleElement().satisfies((first) -> assertThat(first.step()).isEqualTo(1));
+			}
+		}
+		assertThat(saved).hasSize(2);
 	}
 
 	@Test
