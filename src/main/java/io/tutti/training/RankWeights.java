@@ -6,6 +6,7 @@ import java.util.List;
 
 import io.tutti.DataType;
 import io.tutti.ProcessGroup;
+import io.tutti.RankOutOfRangeException;
 
 /**
  * Divides each global batch among ranks of different speed. The same on every rank. If a
@@ -67,12 +68,16 @@ public record RankWeights(List<Double> weights) {
 	 * @param stepInEpoch the step, from 0 in each epoch
 	 * @param rank the rank
 	 * @return indices of the samples, possibly none
+	 * @throws IllegalArgumentException if the schedule has another number of ranks, the
+	 * order another length, or there is no such step or rank
 	 */
 	public int[] samples(BatchSchedule schedule, int[] order, int stepInEpoch, int rank) {
 		if (schedule.worldSize() != this.weights.size()) {
 			throw new IllegalArgumentException("the schedule has " + schedule.worldSize() + " ranks, but there are "
 					+ this.weights.size() + " weights");
 		}
+		RankOutOfRangeException.check("rank", rank, this.weights.size());
+		schedule.requireOrder(order);
 		int[] bounds = bounds(schedule.batchSize(stepInEpoch));
 		int offset = stepInEpoch * schedule.globalBatch();
 		return Arrays.copyOfRange(order, offset + bounds[rank], offset + bounds[rank + 1]);

@@ -1,6 +1,7 @@
 package io.tutti.training;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.stream.IntStream;
 
 import io.tutti.training.internal.Share;
@@ -10,6 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 @Timeout(30)
 class BatchScheduleTest {
@@ -48,6 +50,27 @@ class BatchScheduleTest {
 		assertThat(new BatchSchedule(1000, 64, 1, 9).order(5)).isEqualTo(order);
 		assertThat(new BatchSchedule(1000, 32, 4, 9).order(6)).isNotEqualTo(order);
 		assertThat(new BatchSchedule(1000, 32, 4, 10).order(5)).isNotEqualTo(order);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "0, 1, 1", "1, 0, 1", "1, 1, 0", "-5, 1, 1" })
+	void aScheduleNeedsSamplesABatchAndRanks(int samples, int globalBatch, int worldSize) {
+		assertThatIllegalArgumentException().isThrownBy(() -> new BatchSchedule(samples, globalBatch, worldSize, 1))
+			.withMessageContaining("must be at least 1, got " + samples);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "10, 3, 0, 'step in the epoch must be in 0..2, got 3'",
+			"10, -1, 0, 'step in the epoch must be in 0..2, got -1'", "10, 0, 2, 'rank must be in 0..1, got 2'",
+			"10, 0, -1, 'rank must be in 0..1, got -1'", "9, 2, 1, 'must have 10 samples, got 9'" })
+	void wrongArgumentsGiveNoSamples(int orderLength, int stepInEpoch, int rank, String problem) {
+		BatchSchedule schedule = new BatchSchedule(10, 4, 2, 1);
+		RankWeights weights = new RankWeights(List.of(1.0, 3.0));
+		int[] order = new int[orderLength];
+		assertThatIllegalArgumentException().isThrownBy(() -> schedule.samples(order, stepInEpoch, rank))
+			.withMessageContaining(problem);
+		assertThatIllegalArgumentException().isThrownBy(() -> weights.samples(schedule, order, stepInEpoch, rank))
+			.withMessageContaining(problem);
 	}
 
 }
