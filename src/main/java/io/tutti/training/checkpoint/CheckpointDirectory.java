@@ -137,9 +137,8 @@ final class CheckpointDirectory implements Closeable {
 			}
 			requireNoOtherJob();
 			if (alone && isNewest()) {
-				for (Path leftover : children(path, (name) -> LEFTOVER.matcher(name).matches())) {
-					delete(leftover);
-				}
+				children(path, (name) -> LEFTOVER.matcher(name).matches())
+					.forEach(CheckpointDirectory::deleteNowOrLater);
 			}
 		}
 		catch (IOException | RuntimeException ex) {
@@ -243,11 +242,24 @@ final class CheckpointDirectory implements Closeable {
 				.resolve(old.path().getFileName() + "." + this.owner.generation() + ".old" + TEMPORARY);
 			try {
 				Files.move(old.path(), temporary, StandardCopyOption.ATOMIC_MOVE);
-				delete(temporary);
 			}
 			catch (NoSuchFileException ex) {
 				// Another generation of the job has deleted it.
 			}
+			deleteNowOrLater(temporary);
+		}
+	}
+
+	/**
+	 * Deletes what is no checkpoint any more. If a part of it cannot be deleted, for
+	 * example while a reader on NFS has it open, a later job tries again.
+	 */
+	private static void deleteNowOrLater(Path path) {
+		try {
+			delete(path);
+		}
+		catch (IOException ex) {
+			// The checkpoints are complete without it.
 		}
 	}
 
