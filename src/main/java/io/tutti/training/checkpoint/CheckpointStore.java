@@ -58,6 +58,8 @@ public final class CheckpointStore implements AutoCloseable {
 
 	private boolean opened;
 
+	private boolean closed;
+
 	/** When the other ranks were last told that rank 0 reads. */
 	private long toldNanos;
 
@@ -244,11 +246,15 @@ public final class CheckpointStore implements AutoCloseable {
 
 	/**
 	 * Lets a checkpoint complete that is being written, reports it, and releases the
-	 * directory.
+	 * directory. Idempotent.
 	 * @throws CheckpointException if the last checkpoint could not be written
 	 */
 	@Override
 	public void close() {
+		if (this.closed) {
+			return;
+		}
+		this.closed = true;
 		if (this.writer != null) {
 			awaitWriter(this.writer);
 		}

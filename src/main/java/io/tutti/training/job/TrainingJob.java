@@ -203,7 +203,7 @@ public final class TrainingJob {
 				loop.run();
 			}
 			catch (CollectiveException | MembershipChangedException ex) {
-				loop.finishCheckpoint();
+				loop.closeCheckpoints();
 				this.totals = this.totals.plus(loop.totals());
 				throw ex;
 			}

@@ -122,14 +122,6 @@ final class TrainingLoop implements AutoCloseable {
 		while (progress().step() < totalSteps() && !stopped()) {
 			runEpoch(Math.toIntExact(progress().step() / this.schedule.stepsPerEpoch()));
 		}
-		finishCheckpoint();
-	}
-
-	/**
-	 * Waits until the last checkpoint is complete and reports it.
-	 * @throws io.tutti.training.checkpoint.CheckpointException if it could not be written
-	 */
-	void finishCheckpoint() {
 		if (this.checkpoints != null) {
 			this.checkpoints.finish();
 		}
@@ -301,11 +293,20 @@ final class TrainingLoop implements AutoCloseable {
 		return (long) this.options.epochs() * this.schedule.stepsPerEpoch();
 	}
 
-	@Override
-	public void close() {
+	/**
+	 * Waits for a limited time until the last checkpoint is complete and reports it.
+	 * Idempotent.
+	 * @throws io.tutti.training.checkpoint.CheckpointException if it could not be written
+	 */
+	void closeCheckpoints() {
 		if (this.checkpoints != null) {
 			this.checkpoints.close();
 		}
+	}
+
+	@Override
+	public void close() {
+		closeCheckpoints();
 	}
 
 }
