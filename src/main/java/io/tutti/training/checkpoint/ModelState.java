@@ -158,16 +158,19 @@ public final class ModelState implements AutoCloseable {
 	}
 
 	/**
-	 * Bytes of this rank's part of the optimizer's state, without options of groups.
+	 * Bytes of an optimizer's state, without options of groups.
+	 * @param optimizer the optimizer, {@code null} for none
 	 * @return bytes, 0 without an optimizer
 	 */
-	public long optimizerBytes() {
-		if (this.optimizer == null) {
+	public static long optimizerBytes(@Nullable Optimizer optimizer) {
+		if (optimizer == null) {
 			return 0;
 		}
-		try (PointerScope _ = new PointerScope()) {
-			OptimizerTensors.save(this.optimizer, this.archive);
-			return ownOptimizer().stream()
+		try (PointerScope _ = new PointerScope();
+				OptimizerTensors.GrowingMemory archive = new OptimizerTensors.GrowingMemory()) {
+			OptimizerTensors.save(optimizer, archive);
+			return OptimizerTensors.read(archive.content(), Map.of())
+				.stream()
 				.map(StoredTensor::header)
 				.filter((header) -> !ParameterGroups.isPart(header))
 				.mapToLong(TensorHeader::bytes)

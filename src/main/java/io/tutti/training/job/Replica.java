@@ -325,10 +325,8 @@ final class Replica implements AutoCloseable {
 		}
 		ProcessGroup group = membership().group();
 		long[] all = new long[group.worldSize()];
-		try (ModelState state = checkpointState()) {
-			group.allGather(MemorySegment.ofArray(new long[] { state.optimizerBytes() }), MemorySegment.ofArray(all),
-					DataType.INT64);
-		}
+		long[] own = { ModelState.optimizerBytes(this.divided.local()) };
+		group.allGather(MemorySegment.ofArray(own), MemorySegment.ofArray(all), DataType.INT64);
 		return Arrays.stream(all).boxed().toList();
 	}
 

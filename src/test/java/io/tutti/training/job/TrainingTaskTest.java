@@ -219,6 +219,13 @@ class TrainingTaskTest {
 			.isEqualTo(hash(train(1, (_) -> new Constants(), options)));
 	}
 
+	/** Only a checkpoint cannot hold its complex buffer. */
+	@Test
+	void aJobWithADividedOptimizerAndNoCheckpointMayHaveComplexBuffers() throws Exception {
+		List<TrainingSummary> summaries = train(2, (_) -> new Constants(), options(1, null).withShardedOptimizer(true));
+		assertThat(summaries.getFirst().optimizerBytes()).hasSize(2);
+	}
+
 	/** Without a gradient, so that the result is the same at any world size. */
 	private static final class Constants extends Line {
 
