@@ -2,6 +2,7 @@ package io.tutti.training.checkpoint;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
@@ -439,6 +440,9 @@ final class CheckpointDirectory implements Closeable {
 		}
 		catch (NoSuchFileException ex) {
 			return List.of();
+		}
+		catch (UncheckedIOException ex) {
+			throw ex.getCause();
 		}
 	}
 
