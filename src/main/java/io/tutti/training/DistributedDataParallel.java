@@ -209,6 +209,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 		this.settings = settings;
 		List<Parameter> all = new ArrayList<>(retained(model.parameters()));
 		List<Parameter> distinct = distinct(all);
+		GradientMemory place = null;
 		try {
 			List<Parameter> learning = learning(distinct);
 			OpenWrapper open = OpenWrapper.of(group, learning, settings.overlap());
@@ -218,7 +219,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 				.map(Parameter::tensor)
 				.filter((tensor) -> tensor.requires_grad() && tensor.numel() == 0)
 				.toList();
-			GradientMemory place = memory.apply(learning.getFirst().tensor());
+			place = memory.apply(learning.getFirst().tensor());
 			this.parameterCount = learning.stream().mapToLong((parameter) -> parameter.tensor().numel()).sum();
 			this.parameters = distinct;
 			this.changes = new ModelChanges(module, distinct);
@@ -233,8 +234,11 @@ public final class DistributedDataParallel implements AutoCloseable {
 					new ReadinessOrder(group, learning.size(), overlap), () -> overlap && open.isAlone(),
 					piggybackedValues);
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			release();
+			if (place != null) {
+				place.close();
+			}
 			throw ex;
 		}
 	}

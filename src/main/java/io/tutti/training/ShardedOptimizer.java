@@ -111,7 +111,7 @@ public final class ShardedOptimizer implements AutoCloseable {
 			try {
 				this.local.step();
 			}
-			catch (RuntimeException ex) {
+			catch (RuntimeException | Error ex) {
 				this.group.abort(ExitCode.PEER_LOST, "rank " + this.group.rank() + ": the optimizer failed: " + ex);
 				throw ex;
 			}

@@ -30,6 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
  * Mistakes in programs that use {@link DistributedDataParallel}. Each ends with a message
@@ -509,6 +510,39 @@ class DataParallelMisuseTest {
 				}
 				return null;
 			});
+		}
+	}
+
+	/** Otherwise the parameters could not be wrapped again. */
+	@Test
+	void anErrorLeavesTheModelUnwrapped() {
+		try (SimulatedWorld world = new SimulatedWorld(1, TIMEOUTS)) {
+			ModelTensors model = ModelTensors.of(parameters());
+			assertThatThrownBy(() -> new DistributedDataParallel(world.group(0), model, null, SETTINGS, 0, (_) -> {
+				throw new OutOfMemoryError("test");
+			})).isInstanceOf(OutOfMemoryError.class);
+			new DistributedDataParallel(world.group(0), model, SETTINGS).close();
+		}
+	}
+
+	@Test
+	void anErrorOfADividedOptimizerFailsTheOtherRanks() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
+			List<RankThreads.Outcome<Void>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
+				try (ShardedOptimizer optimizer = new ShardedOptimizer(world.group(rank), ModelTensors.of(parameters()),
+						(own) -> (rank == 0) ? new SGD(own, new SGDOptions(0.1)) : new SGD(own, new SGDOptions(0.1)) {
+							@Override
+							public Tensor step() {
+								throw new OutOfMemoryError("test");
+							}
+						})) {
+					optimizer.step();
+				}
+				return null;
+			});
+			assertThat(outcomes.get(0).failure())
+				.hasMessageContaining("rank 1: the optimizer failed: java.lang.OutOfMemoryError: test");
+			assertThat(outcomes.get(1).failure()).isInstanceOf(OutOfMemoryError.class);
 		}
 	}
 
