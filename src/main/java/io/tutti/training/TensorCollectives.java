@@ -181,14 +181,20 @@ public final class TensorCollectives {
 		}
 	}
 
-	/** Runs a call on the tensor's values in row-major order, and stores the result. */
+	/**
+	 * Runs a call on the tensor's values in row-major order, and stores the result. The
+	 * memory of a conjugate or a negative holds those of another tensor.
+	 */
 	private void inElementOrder(Tensor tensor, Consumer<Tensor> call) {
 		requireOwnElements(tensor);
 		if (!tensor.is_cpu() && this.onDevice == null) {
 			throw new UnsupportedOperationException("rank " + this.group.rank()
 					+ ": the tensor is not in main memory; create the collectives with the group's DeviceCollectives");
 		}
-		try (NoGradGuard _ = new NoGradGuard(); Tensor values = tensor.contiguous()) {
+		try (NoGradGuard _ = new NoGradGuard();
+				Tensor conjugated = tensor.resolve_conj();
+				Tensor negated = conjugated.resolve_neg();
+				Tensor values = negated.contiguous()) {
 			call.accept(values);
 			if (TensorMemory.address(values) != TensorMemory.address(tensor)) {
 				tensor.copy_(values);

@@ -184,6 +184,14 @@ class TensorCollectivesTest {
 			assertThat(collectives.allReduce(negative, ReduceOp.SUM).equal(expected)).isTrue();
 			collectives.allReduceInPlace(negative, ReduceOp.SUM);
 			assertThat(negative.equal(expected)).isTrue();
+			Tensor complexNumbers = torch.view_as_complex(torch.ones(2, 2));
+			Tensor onOneRank = (rank == 0) ? complexNumbers.conj() : complexNumbers;
+			collectives.broadcastInPlace(onOneRank, 0);
+			assertThat(torch.imag(onOneRank).equal(torch.full(new long[] { 2 }, new Scalar(-1.0)))).isTrue();
+			Tensor different = torch
+				.imag(torch.view_as_complex(torch.full(new long[] { 2, 2 }, new Scalar(1.0 + rank))).conj());
+			collectives.allReduceInPlace(different, ReduceOp.MAX);
+			assertThat(different.equal(torch.full(new long[] { 2 }, new Scalar(-1.0)))).isTrue();
 		});
 	}
 
