@@ -459,6 +459,19 @@ class TrainingJobTest {
 				.hasMessageContaining("it has the optimizer Adam, this job has SGD"));
 	}
 
+	/** Otherwise the job would start again from the beginning. */
+	@Test
+	void aCheckpointWithoutItsProgressIsRejected() throws Exception {
+		train(1, (_) -> withCheckpoint(withEpochs(1), 0));
+		Path manifest = checkpoint().resolve(CheckpointFixture.MANIFEST);
+		replace(manifest,
+				Files.readString(manifest).replaceAll("\"progress\" : \\{[^}]*}", "\"progress\" : null").getBytes());
+		List<Outcome<TrainingSummary>> outcomes = outcomes(1, (_) -> withCheckpoint(withEpochs(2), 0),
+				(_) -> TrainingListener.NONE);
+		assertThat(outcomes.getFirst().failure()).isInstanceOf(CheckpointException.class)
+			.hasMessageContainingAll("its checkpoint.json: ", "progress");
+	}
+
 	@Test
 	void aCheckpointDirectoryThatCannotExistIsRejectedOnEveryRankWithTheReason() throws Exception {
 		Path file = Files.createFile(this.directory.resolve("file"));
