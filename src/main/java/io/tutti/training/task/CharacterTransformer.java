@@ -153,6 +153,11 @@ public final class CharacterTransformer implements TrainingTask {
 					+ this.options.context() + " needs " + length + "; give a longer text or a shorter context");
 		}
 		int count = (text.length() - length) / stride + 1;
+		if ((long) count * length > Integer.MAX_VALUE) {
+			throw new MalformedDataException(
+					"the text has " + count + " samples of " + length + " characters, more than " + Integer.MAX_VALUE
+							+ " characters together; give a larger --stride or a" + " shorter text");
+		}
 		long[] codes = new long[count * length];
 		for (int index = 0; index < codes.length; index++) {
 			codes[index] = this.vocabulary.code(text.charAt(index / length * stride + index % length));

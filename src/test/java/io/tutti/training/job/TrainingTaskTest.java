@@ -427,6 +427,13 @@ class TrainingTaskTest {
 	}
 
 	@Test
+	void samplesOfATextThatOverlapTooMuchAreRefused() throws Exception {
+		Path text = Files.writeString(this.directory.resolve("text"), "abcd".repeat(600_000));
+		assertFails(new CharacterTransformer(new CharacterTransformer.Options(text, 1024, 32, 2, 2, 1, 0.004)),
+				ExitCode.BAD_DATA, "--stride");
+	}
+
+	@Test
 	void aStopEndsTheEvaluationThatRuns() throws Exception {
 		AtomicReference<TrainingJob> job = new AtomicReference<>();
 		AtomicInteger evaluated = new AtomicInteger();
