@@ -59,8 +59,8 @@ public interface TrainingTask extends AutoCloseable {
 	 * job moves the model to the device, replaces its parameters and buffers by rank 0's,
 	 * and keeps it in training mode except during evaluation. The task keeps the model
 	 * open until {@link #close}.
-	 * @return the model, the same object in each call of {@link #losses} and
-	 * {@link #scores}
+	 * @return the model with all its parameters and buffers, the same object in each call
+	 * of {@link #losses} and {@link #scores}
 	 */
 	Module model();
 

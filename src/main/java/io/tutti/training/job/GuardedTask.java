@@ -183,7 +183,8 @@ record GuardedTask(TrainingTask task) implements TrainingTask {
 		return result;
 	}
 
-	private TaskException rejected(String method, String problem) {
+	/** The exception for a result that breaks the contract. */
+	TaskException rejected(String method, String problem) {
 		return TaskException.rejected(this.task.getClass().getName(), method, problem);
 	}
 

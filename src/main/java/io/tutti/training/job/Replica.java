@@ -71,6 +71,8 @@ final class Replica implements AutoCloseable {
 
 	private final TensorVector buffers;
 
+	private final long[] bufferIdentities;
+
 	/** Distinct parameters, then distinct buffers: the model's state. */
 	private final List<Tensor> state;
 
@@ -113,6 +115,7 @@ final class Replica implements AutoCloseable {
 		this.model.train(true);
 		this.parameters = this.model.parameters();
 		this.buffers = this.model.buffers();
+		this.bufferIdentities = TensorIdentity.identities(this.buffers);
 		List<Tensor> distinct = TensorIdentity.distinct(List.of(this.parameters.get()));
 		this.distinctBuffers = TensorIdentity.distinct(List.of(this.buffers.get()));
 		this.state = new ArrayList<>(distinct);
@@ -194,12 +197,23 @@ final class Replica implements AutoCloseable {
 				loss = backward(batch, globalBatch);
 				this.selectionNanos += batch.selectionNanos();
 			}
+			requireSameBuffers();
 			StepTotals.write(replicas.piggybackedValues(), loss, stop);
 			replicas.synchronizeGradients();
 			current.bufferAverage().combine((double) samples.length / globalBatch);
 			optimize(); // Last: after a failed reduction no parameter has changed.
 			this.inStep = false;
 			return StepTotals.read(replicas.piggybackedValues());
+		}
+	}
+
+	/** Others would be neither averaged nor in a checkpoint. */
+	private void requireSameBuffers() {
+		try (TensorVector current = this.model.buffers()) {
+			if (!Arrays.equals(TensorIdentity.identities(current), this.bufferIdentities)) {
+				throw this.task.rejected("losses", "it has registered or replaced a buffer of the model, which would"
+						+ " differ between ranks and be in no checkpoint. Register all buffers in model()");
+			}
 		}
 	}
 

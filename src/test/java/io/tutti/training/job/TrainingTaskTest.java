@@ -346,6 +346,17 @@ class TrainingTaskTest {
 		}, ExitCode.BAD_CONFIGURATION, "scores", "got shape 2x1");
 	}
 
+	@Test
+	void aBufferThatIsRegisteredInAStepIsRefused() throws Exception {
+		assertFails(new Line() {
+			@Override
+			public Tensor losses(Batch batch) {
+				this.layer.register_buffer("late", torch.ones(1));
+				return super.losses(batch);
+			}
+		}, ExitCode.BAD_CONFIGURATION, "losses: it has registered or replaced a buffer of the model", "in model()");
+	}
+
 	/** Their sum is larger than any number of 16 bits. */
 	@Test
 	void lossesOf16BitsAreAddedUpWithMore() throws Exception {
