@@ -63,6 +63,11 @@ final class CheckpointFiles implements Closeable {
 	private final Map<TensorHeader, Place> optimizer = new LinkedHashMap<>();
 
 	private record Place(SafetensorsReader reader, int index) {
+
+		void read(MemorySegment data) throws IOException {
+			this.reader.read(this.index, data);
+		}
+
 	}
 
 	/** Opens a checkpoint and compares all of its content with the hashes. */
@@ -148,10 +153,14 @@ final class CheckpointFiles implements Closeable {
 		return List.copyOf(this.optimizer.keySet());
 	}
 
-	/** Reads the data of one of the model's or the optimizer's tensors. */
-	void read(TensorHeader header, MemorySegment data) throws IOException {
-		Place place = this.model.containsKey(header) ? this.model.get(header) : this.optimizer.get(header);
-		place.reader().read(place.index(), data);
+	/** Reads the data of one of the model's tensors. */
+	void readModel(TensorHeader header, MemorySegment data) throws IOException {
+		this.model.get(header).read(data);
+	}
+
+	/** Reads the data of one of the optimizer's tensors. */
+	void readOptimizer(TensorHeader header, MemorySegment data) throws IOException {
+		this.optimizer.get(header).read(data);
 	}
 
 	@Override

@@ -76,6 +76,13 @@ public final class CheckpointStore implements AutoCloseable {
 	private record Contents(Progress progress, List<TensorHeader> model, List<TensorHeader> optimizer) {
 	}
 
+	/** Reads the data of tensors. */
+	private interface Source {
+
+		void read(TensorHeader header, MemorySegment data) throws IOException;
+
+	}
+
 	/**
 	 * Creates a store without access to the disk.
 	 * @param group the ranks of the job
@@ -433,8 +440,9 @@ public final class CheckpointStore implements AutoCloseable {
 	 */
 	private Progress restore(Contents contents, @Nullable CheckpointFiles files) throws IOException {
 		try (Arena arena = Arena.ofShared()) {
-			List<StoredTensor> model = broadcast(contents.model(), files, arena);
-			List<StoredTensor> optimizer = broadcast(contents.optimizer(), files, arena);
+			List<StoredTensor> model = broadcast(contents.model(), (files != null) ? files::readModel : null, arena);
+			List<StoredTensor> optimizer = broadcast(contents.optimizer(),
+					(files != null) ? files::readOptimizer : null, arena);
 			SharedFailure.run(this.group, () -> replace(model, optimizer));
 		}
 		if (this.directory != null) {
@@ -459,13 +467,17 @@ public final class CheckpointStore implements AutoCloseable {
 		model.forEach(this.state::restore);
 	}
 
-	private List<StoredTensor> broadcast(List<TensorHeader> headers, @Nullable CheckpointFiles files, Arena arena)
+	/**
+	 * Broadcasts tensors of rank 0.
+	 * @param source reads their data, {@code null} on other ranks
+	 */
+	private List<StoredTensor> broadcast(List<TensorHeader> headers, @Nullable Source source, Arena arena)
 			throws IOException {
 		List<StoredTensor> tensors = new ArrayList<>();
 		for (TensorHeader header : headers) {
 			MemorySegment data = arena.allocate(header.bytes(), Long.BYTES);
-			if (files != null) {
-				files.read(header, data);
+			if (source != null) {
+				source.read(header, data);
 			}
 			StateBroadcast.broadcast(0, this.group, data);
 			tensors.add(new StoredTensor(header, data));

@@ -346,6 +346,32 @@ class ShardedCheckpointTest {
 		assertThat(CheckpointFixture.list(this.directory)).hasSize(3);
 	}
 
+	/** A model may hold another optimizer's state, as one that learns to optimize. */
+	@Test
+	void aTensorOfTheModelMayHaveTheNameOfOneOfTheOptimizer() throws Exception {
+		for (long step = 0; step < 2; step++) {
+			long from = step;
+			Map<String, Tensor> parameters = new LinkedHashMap<>(
+					Map.of("weight", torch.ones(3).requires_grad_(true), "optimizer.exp_avg.weight", torch.ones(3)));
+			try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS);
+					Optimizer optimizer = adam(new TensorVector(parameters.get("weight")));
+					ModelState state = new ModelState(ModelTensors.of(parameters), optimizer, TrainingDevice.CPU);
+					CheckpointStore store = store(world.group(0), state)) {
+				assertThat(stepOf(store.restore())).isEqualTo(from);
+				state.stage();
+				try (PointerScope _ = new PointerScope()) {
+					assertThat(state.stagedOptimizer())
+						.filteredOn((tensor) -> tensor.header().name().equals("optimizer.exp_avg.weight"))
+						.allSatisfy((tensor) -> assertThat(tensor.data().get(ValueLayout.JAVA_FLOAT_UNALIGNED, 0))
+							.isNotEqualTo(1));
+				}
+				gradients(Map.of("weight", parameters.get("weight")), step);
+				optimizer.step();
+				store.save(new Progress(step + 1, 0, 0));
+			}
+		}
+	}
+
 	/** libtorch writes the state of such a parameter as a part without bytes. */
 	@Test
 	void theStateOfAParameterWithoutElementsIsSavedAndRestored() throws Exception {
@@ -625,12 +651,15 @@ class ShardedCheckpointTest {
 		Map<String, byte[]> tensors = new TreeMap<>();
 		try (CheckpointFiles files = new CheckpointFiles(CheckpointFixture.list(this.directory).getFirst());
 				Arena arena = Arena.ofConfined()) {
-			for (List<TensorHeader> headers : List.of(files.model(), files.optimizer())) {
-				for (TensorHeader header : headers) {
-					MemorySegment data = arena.allocate(header.bytes(), Long.BYTES);
-					files.read(header, data);
-					tensors.put(header.name(), data.toArray(ValueLayout.JAVA_BYTE));
-				}
+			for (TensorHeader header : files.model()) {
+				MemorySegment data = arena.allocate(header.bytes(), Long.BYTES);
+				files.readModel(header, data);
+				tensors.put(header.name(), data.toArray(ValueLayout.JAVA_BYTE));
+			}
+			for (TensorHeader header : files.optimizer()) {
+				MemorySegment data = arena.allocate(header.bytes(), Long.BYTES);
+				files.readOptimizer(header, data);
+				tensors.put(header.name(), data.toArray(ValueLayout.JAVA_BYTE));
 			}
 		}
 		return tensors;
