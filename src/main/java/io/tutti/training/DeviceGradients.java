@@ -4,7 +4,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 import io.tutti.DataType;
@@ -113,16 +112,8 @@ final class DeviceGradients implements GradientMemory {
 	@Override
 	public void allReduce(List<MemorySegment> buffers, DataType type, ReduceOp op) {
 		this.computed.run();
-		buffers.forEach((buffer) -> this.collectives.allReduceInPlace(
-				DeviceBuffer.wrap(this.device, buffer.address(), buffer.byteSize() / type.bytes(), deviceType(type)),
-				op));
-	}
-
-	private static DeviceDataType deviceType(DataType type) {
-		return Arrays.stream(DeviceDataType.values())
-			.filter((candidate) -> candidate.host() == type)
-			.findFirst()
-			.orElseThrow();
+		buffers.forEach((buffer) -> this.collectives.allReduceInPlace(DeviceBuffer.wrap(this.device, buffer.address(),
+				buffer.byteSize() / type.bytes(), DeviceDataType.of(type)), op));
 	}
 
 	/** Synchronous if the group's backend does not support device memory. */

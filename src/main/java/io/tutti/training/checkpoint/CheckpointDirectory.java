@@ -184,10 +184,10 @@ final class CheckpointDirectory implements Closeable {
 		try {
 			Files.createDirectory(temporary);
 			content.writeTo(temporary);
-			flush(temporary);
+			AtomicFile.flushDirectory(temporary);
 			requireNewest();
 			Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE);
-			flush(this.path);
+			AtomicFile.flushDirectory(this.path);
 			return target;
 		}
 		catch (IOException | RuntimeException ex) {
@@ -451,12 +451,6 @@ final class CheckpointDirectory implements Closeable {
 			.filter(Matcher::matches)
 			.map((name) -> Long.parseLong(name.group(1)))
 			.orElseThrow();
-	}
-
-	private static void flush(Path directory) throws IOException {
-		try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
-			channel.force(true);
-		}
 	}
 
 	private static void delete(Path path) throws IOException {

@@ -4,8 +4,6 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -198,13 +196,7 @@ final class CheckpointFiles implements Closeable {
 	}
 
 	private static void writeAndFlush(Path file, byte[] content) throws IOException {
-		try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-			ByteBuffer buffer = ByteBuffer.wrap(content);
-			while (buffer.hasRemaining()) {
-				channel.write(buffer);
-			}
-			channel.force(true);
-		}
+		Files.write(file, content, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, StandardOpenOption.SYNC);
 	}
 
 	private static Map<String, String> sums(Path directory) throws IOException {

@@ -14,12 +14,12 @@ import io.tutti.ProcessGroup;
 import io.tutti.training.ModelTensors;
 import io.tutti.training.ShardedOptimizer;
 import io.tutti.training.TrainingDevice;
+import io.tutti.training.internal.TensorIdentity;
 import io.tutti.training.internal.TensorMemory;
 import org.bytedeco.javacpp.PointerScope;
 import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Optimizer;
 import org.bytedeco.pytorch.Tensor;
-import org.bytedeco.pytorch.TensorImpl;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -312,10 +312,9 @@ public final class ModelState implements AutoCloseable {
 		this.headers.add(TensorHeader.of(name, tensor));
 	}
 
+	/** Key of a parameter in an archive. */
 	private static String id(Tensor tensor) {
-		try (TensorImpl shared = tensor.unsafeGetTensorImpl()) {
-			return Long.toString(shared.address());
-		}
+		return Long.toString(TensorIdentity.identity(tensor));
 	}
 
 }

@@ -63,6 +63,13 @@ public final class AtomicFile {
 		}
 	}
 
+	/** Flushes the entries of a directory, so that a rename in it survives a crash. */
+	public static void flushDirectory(Path directory) throws IOException {
+		try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
+			channel.force(true);
+		}
+	}
+
 	/** The directory that holds a file. */
 	public static Path directoryOf(Path file) {
 		Path parent = file.toAbsolutePath().getParent();
@@ -82,13 +89,6 @@ public final class AtomicFile {
 			OutputStream stream = new BufferedOutputStream(Channels.newOutputStream(channel), BUFFER_BYTES);
 			content.writeTo(stream);
 			stream.flush();
-			channel.force(true);
-		}
-	}
-
-	/** Flushes the directory entry, so that the rename survives a crash. */
-	private static void flushDirectory(Path directory) throws IOException {
-		try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
 			channel.force(true);
 		}
 	}
