@@ -16,9 +16,10 @@ import org.apache.catalina.valves.ValveBase;
  * Answers 503 to requests beyond a limit, so that requests that wait for other ranks
  * leave connections free. Probes are always served: they do not block.
  */
-final class RequestLimit extends ValveBase {
+public final class RequestLimit extends ValveBase {
 
-	private static final String RETRY_AFTER_SECONDS = "5";
+	/** How long a client waits before it repeats a request that was refused for load. */
+	public static final String RETRY_AFTER_SECONDS = "5";
 
 	private static final Set<String> READING = Set.of("GET", "HEAD");
 

@@ -6,6 +6,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.tutti.service.group.GroupLifecycle;
+import io.tutti.service.http.RequestLimit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,8 +29,6 @@ final class PageFeed implements SmartLifecycle {
 	private static final Logger log = LoggerFactory.getLogger(PageFeed.class);
 
 	private static final int MOST_VIEWERS = 32;
-
-	private static final String RETRY_AFTER_SECONDS = "5";
 
 	private static final long PERIOD_MILLIS = 1000;
 
@@ -92,7 +91,7 @@ final class PageFeed implements SmartLifecycle {
 	private static ResponseStatusException busy() {
 		ResponseStatusException busy = new ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE,
 				"at most " + MOST_VIEWERS + " may be open at once");
-		busy.getHeaders().set(HttpHeaders.RETRY_AFTER, RETRY_AFTER_SECONDS);
+		busy.getHeaders().set(HttpHeaders.RETRY_AFTER, RequestLimit.RETRY_AFTER_SECONDS);
 		return busy;
 	}
 

@@ -1,5 +1,7 @@
 package io.tutti.service.rest;
 
+import io.tutti.service.http.RequestLimit;
+
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ProblemDetail;
@@ -10,9 +12,6 @@ import org.springframework.web.ErrorResponseException;
  * which it responds.
  */
 class ProblemException extends ErrorResponseException {
-
-	/** How long a client waits before it repeats a request that was refused for load. */
-	static final String RETRY_AFTER_SECONDS = "5";
 
 	private static final String FORMED_AFTER_SECONDS = "1";
 
@@ -43,7 +42,7 @@ class ProblemException extends ErrorResponseException {
 	/** No memory is available for a call, or too many requests are under way. */
 	static ProblemException overloaded(String detail) {
 		return new ProblemException(HttpStatus.SERVICE_UNAVAILABLE, ProblemType.OVERLOADED, detail)
-			.header(HttpHeaders.RETRY_AFTER, RETRY_AFTER_SECONDS);
+			.header(HttpHeaders.RETRY_AFTER, RequestLimit.RETRY_AFTER_SECONDS);
 	}
 
 	/** The feature is disabled, or the backend lacks it. */

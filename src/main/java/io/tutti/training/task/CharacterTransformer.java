@@ -156,7 +156,7 @@ public final class CharacterTransformer implements TrainingTask {
 		if ((long) count * length > Integer.MAX_VALUE) {
 			throw new MalformedDataException(
 					"the text has " + count + " samples of " + length + " characters, more than " + Integer.MAX_VALUE
-							+ " characters together; give a larger --stride or a" + " shorter text");
+							+ " characters together; give a larger --stride or a shorter text");
 		}
 		long[] codes = new long[count * length];
 		for (int index = 0; index < codes.length; index++) {
