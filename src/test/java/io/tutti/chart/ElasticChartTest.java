@@ -7,8 +7,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 import com.marcnuri.helm.Helm;
+import io.tutti.engine.bootstrap.Endpoint;
 import io.tutti.engine.elastic.ElasticSettings;
-import io.tutti.engine.elastic.ElasticSettings.Endpoint;
 import io.tutti.launch.ElasticRanks;
 import io.tutti.launch.ProcessProperties;
 import org.junit.jupiter.api.BeforeAll;

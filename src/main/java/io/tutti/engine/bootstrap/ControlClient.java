@@ -66,7 +66,7 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 		int rank = request.assignment().rank();
 		int worldSize = request.assignment().worldSize();
 		Duration heartbeat = request.settings().heartbeat();
-		this.rankZeroHost = RendezvousAddress.text(connection.remote().getAddress());
+		this.rankZeroHost = Endpoint.text(connection.remote().getAddress());
 		this.peers = new PeerTable(worldSize, System::nanoTime);
 		this.peers.received(0);
 		this.control = new RankControl(rank, request.events(), this.peers, this,

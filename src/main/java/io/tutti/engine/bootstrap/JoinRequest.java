@@ -3,7 +3,7 @@ package io.tutti.engine.bootstrap;
 import java.util.List;
 
 import io.tutti.engine.RankAssignment;
-import io.tutti.engine.bootstrap.RendezvousAddress.NameService;
+import io.tutti.engine.bootstrap.Endpoint.NameService;
 import io.tutti.engine.control.ControlListener;
 import io.tutti.engine.control.ControlMessage.Roster;
 import io.tutti.engine.control.ControlPlane;

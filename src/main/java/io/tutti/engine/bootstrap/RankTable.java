@@ -30,7 +30,7 @@ final class RankTable {
 
 		static Entry of(Hello hello, ControlConnection connection) throws IOException {
 			return new Entry(hello, connection.remote().getAddress().isLoopbackAddress(),
-					RendezvousAddress.text(connection.local().getAddress()));
+					Endpoint.text(connection.local().getAddress()));
 		}
 
 	}
@@ -114,11 +114,11 @@ final class RankTable {
 			return List.of();
 		}
 		List<Integer> hidden = new ArrayList<>();
-		if (rankZeroHost != null && RendezvousAddress.isLoopback(rankZeroHost)) {
+		if (rankZeroHost != null && Endpoint.isLoopback(rankZeroHost)) {
 			hidden.add(0);
 		}
 		joined().map(Entry::hello)
-			.filter((hello) -> hello.hostChosen() && RendezvousAddress.isLoopback(hello.host()))
+			.filter((hello) -> hello.hostChosen() && Endpoint.isLoopback(hello.host()))
 			.forEach((hello) -> hidden.add(hello.rank()));
 		return hidden;
 	}

@@ -29,7 +29,7 @@ final class RendezvousClient {
 
 	private final JoinRequest request;
 
-	private final RendezvousAddress point;
+	private final Endpoint point;
 
 	private final RendezvousFailure failure;
 
@@ -40,7 +40,7 @@ final class RendezvousClient {
 	RendezvousClient(JoinRequest request) {
 		RankAssignment assignment = request.assignment();
 		this.request = request;
-		this.point = new RendezvousAddress(assignment.masterAddress(), assignment.masterPort());
+		this.point = new Endpoint(assignment.masterAddress(), assignment.masterPort());
 		this.failure = new RendezvousFailure(request, this.point);
 		this.waitLogger = new WaitLogger(request);
 	}
@@ -101,8 +101,8 @@ final class RendezvousClient {
 		RendezvousSettings settings = this.request.settings();
 		String chosen = settings.advertisedHost();
 		return new Hello(settings.jobId(), settings.generation(), assignment.rank(), assignment.worldSize(),
-				(chosen != null) ? chosen : RendezvousAddress.text(local.getAddress()), chosen != null,
-				settings.dataPort(), HostIdentity.ofThisHost());
+				(chosen != null) ? chosen : Endpoint.text(local.getAddress()), chosen != null, settings.dataPort(),
+				HostIdentity.ofThisHost());
 	}
 
 	private Membership await(ControlConnection connection) throws IOException, InterruptedException {

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param request what this rank joins with
  * @param point the rendezvous address
  */
-record RendezvousFailure(JoinRequest request, RendezvousAddress point) {
+record RendezvousFailure(JoinRequest request, Endpoint point) {
 
 	private static final long EXACT_BELOW_MILLIS = 10_000;
 

@@ -35,14 +35,14 @@ final class RendezvousServer {
 
 	private final JoinRequest request;
 
-	private final RendezvousAddress listenAt;
+	private final Endpoint listenAt;
 
 	private final RendezvousFailure failure;
 
 	RendezvousServer(JoinRequest request) {
 		this.request = request;
 		String bind = request.settings().bindAddress();
-		this.listenAt = new RendezvousAddress((bind != null) ? bind : request.assignment().masterAddress(),
+		this.listenAt = new Endpoint((bind != null) ? bind : request.assignment().masterAddress(),
 				request.assignment().masterPort());
 		this.failure = new RendezvousFailure(request, this.listenAt);
 	}
@@ -113,7 +113,7 @@ final class RendezvousServer {
 		boolean othersElsewhere = assignment.localWorldSize() < assignment.worldSize();
 		if (address.isLoopbackAddress() && othersElsewhere && this.listenAt.isName()) {
 			this.request.events()
-				.warn("rank 0 listens at " + this.listenAt.host() + ", which is " + RendezvousAddress.text(address)
+				.warn("rank 0 listens at " + this.listenAt.host() + ", which is " + Endpoint.text(address)
 						+ " on this host: ranks of other hosts cannot reach it. Set tutti.rendezvous.bind-address to an"
 						+ " address that they reach, or to 0.0.0.0, or correct the name in /etc/hosts");
 		}

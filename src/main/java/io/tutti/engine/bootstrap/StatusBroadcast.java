@@ -43,7 +43,7 @@ final class StatusBroadcast {
 	}
 
 	/** Before all ranks have joined: sends the missing ranks. */
-	void sendMissingRanks(RankTable rankTable, RendezvousAddress point) {
+	void sendMissingRanks(RankTable rankTable, Endpoint point) {
 		if (this.changed) {
 			this.changed = false;
 			this.loop.broadcast(new Awaiting(rankTable.absence(), false));

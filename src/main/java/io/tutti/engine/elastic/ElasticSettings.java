@@ -7,6 +7,7 @@ import java.util.List;
 import io.tutti.BackendUnavailableException;
 import io.tutti.engine.backend.Backends;
 import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.bootstrap.Endpoint;
 
 /**
  * Settings of an elastic job.
@@ -30,42 +31,6 @@ public record ElasticSettings(int minRanks, Duration settle, int maxFailures, Qu
 		LIVE,
 		/** All members count, for networks whose middleboxes reset connections. */
 		STRICT
-
-	}
-
-	/**
-	 * Where a member listens for formations.
-	 *
-	 * @param host name or address
-	 * @param port 1 to 65535
-	 */
-	public record Endpoint(String host, int port) {
-
-		public Endpoint {
-			if (host.isBlank() || port < 1 || port > 65535) {
-				throw new IllegalArgumentException(
-						"an endpoint must be host:port with a port in 1..65535, got " + host + ":" + port);
-			}
-		}
-
-		/** Parses {@code host:port}; an IPv6 address is in brackets. */
-		public static Endpoint parse(String text) {
-			int colon = text.lastIndexOf(':');
-			try {
-				String host = text.substring(0, Math.max(0, colon)).strip();
-				boolean bracketed = host.startsWith("[") && host.endsWith("]");
-				return new Endpoint(bracketed ? host.substring(1, host.length() - 1) : host,
-						Integer.parseInt(text.substring(colon + 1).strip()));
-			}
-			catch (NumberFormatException ex) {
-				throw new IllegalArgumentException("an endpoint must be host:port, got " + text, ex);
-			}
-		}
-
-		@Override
-		public String toString() {
-			return (this.host.contains(":") ? "[" + this.host + "]" : this.host) + ":" + this.port;
-		}
 
 	}
 

@@ -22,14 +22,13 @@ import java.util.stream.Stream;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.bootstrap.ConnectionAcceptor;
+import io.tutti.engine.bootstrap.Endpoint;
+import io.tutti.engine.bootstrap.Endpoint.NameService;
 import io.tutti.engine.bootstrap.Handshake;
 import io.tutti.engine.bootstrap.HandshakeException;
-import io.tutti.engine.bootstrap.RendezvousAddress;
-import io.tutti.engine.bootstrap.RendezvousAddress.NameService;
 import io.tutti.engine.control.ControlMessage.FormationHello;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousException.Reason;
-import io.tutti.engine.elastic.ElasticSettings.Endpoint;
 import io.tutti.engine.elastic.FormationMessage.AskStatus;
 import io.tutti.engine.elastic.FormationMessage.Formation;
 import io.tutti.engine.elastic.FormationMessage.Join;
@@ -204,7 +203,7 @@ final class FormationEndpoint implements AutoCloseable {
 	private List<InetAddress> lookUp(int slot, Duration limit) {
 		Endpoint endpoint = this.endpoints.get(slot);
 		try {
-			return new RendezvousAddress(endpoint.host(), endpoint.port()).resolve(this.names, Deadline.after(limit));
+			return endpoint.resolve(this.names, Deadline.after(limit));
 		}
 		catch (IOException ex) {
 			return List.of();

@@ -16,6 +16,7 @@ import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.backend.SharedConfig;
 import io.tutti.engine.backend.TransportChoice;
+import io.tutti.engine.bootstrap.Endpoint;
 import io.tutti.engine.elastic.ElasticSettings;
 import io.tutti.launch.ElasticLaunchers;
 import io.tutti.launch.ProcessProperties;
@@ -120,8 +121,7 @@ final class StandaloneSettings {
 					+ " ranks, as launch --min-ranks sets it");
 		}
 		ElasticLaunchers.requireSupported(minRanks, resolved, this.properties.variables());
-		List<ElasticSettings.Endpoint> endpoints = ElasticSettings
-			.endpoints(this.properties.text("tutti.elastic.endpoints", ""));
+		List<Endpoint> endpoints = ElasticSettings.endpoints(this.properties.text("tutti.elastic.endpoints", ""));
 		return new ElasticSettings(number(MIN_RANKS, 1),
 				this.properties.duration("tutti.elastic.settle", Duration.ZERO),
 				number("tutti.elastic.max-failures", 0), quorum(), ElasticSettings.limited(endpoints,

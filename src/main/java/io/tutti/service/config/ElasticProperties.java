@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.bootstrap.Endpoint;
 import io.tutti.engine.elastic.ElasticSettings;
-import io.tutti.engine.elastic.ElasticSettings.Endpoint;
 import io.tutti.engine.elastic.ElasticSettings.QuorumRule;
 import io.tutti.launch.ElasticLaunchers;
 import io.tutti.launch.ResolvedRank;

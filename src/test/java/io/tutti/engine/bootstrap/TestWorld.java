@@ -12,7 +12,7 @@ import java.util.stream.IntStream;
 
 import io.tutti.FreePort;
 import io.tutti.engine.RankAssignment;
-import io.tutti.engine.bootstrap.RendezvousAddress.NameService;
+import io.tutti.engine.bootstrap.Endpoint.NameService;
 import io.tutti.engine.control.ControlPlane;
 import io.tutti.engine.control.Membership;
 import io.tutti.engine.control.RecordedControlEvents;

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
 
+import io.tutti.engine.bootstrap.Endpoint;
 import io.tutti.engine.elastic.Continuation.Fate;
-import io.tutti.engine.elastic.ElasticSettings.Endpoint;
 import io.tutti.engine.elastic.ElasticSettings.QuorumRule;
 import io.tutti.engine.elastic.FormationEndpoint.Answer;
 import io.tutti.engine.elastic.FormationMessage.Formation;

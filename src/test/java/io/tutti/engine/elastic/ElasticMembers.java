@@ -20,7 +20,7 @@ import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.backend.SharedConfig;
 import io.tutti.engine.backend.TransportChoice;
-import io.tutti.engine.elastic.ElasticSettings.Endpoint;
+import io.tutti.engine.bootstrap.Endpoint;
 import io.tutti.engine.elastic.ElasticSettings.QuorumRule;
 
 /**

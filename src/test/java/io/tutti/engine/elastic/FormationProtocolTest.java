@@ -19,6 +19,7 @@ import io.tutti.CollectiveListener;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.bootstrap.Endpoint;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.elastic.FormationMessage.Accepted;
 import io.tutti.engine.elastic.FormationMessage.Commit;
@@ -72,9 +73,9 @@ class FormationProtocolTest {
 			this.ranks = ranks;
 			this.settings = settings;
 			this.member = new LocalMember(self);
-			List<ElasticSettings.Endpoint> endpoints = new ArrayList<>(ranks.elastic().endpoints());
+			List<Endpoint> endpoints = new ArrayList<>(ranks.elastic().endpoints());
 			if (self.slot() != 0) {
-				endpoints.set(0, new ElasticSettings.Endpoint("first", endpoints.getFirst().port()));
+				endpoints.set(0, new Endpoint("first", endpoints.getFirst().port()));
 			}
 			this.endpoint = FormationEndpoint.open(this.member, settings, endpoints, this::addresses);
 		}

@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 import io.tutti.engine.RankAssignment;
-import io.tutti.engine.bootstrap.RendezvousAddress.NameService;
+import io.tutti.engine.bootstrap.Endpoint.NameService;
 import io.tutti.engine.control.Membership;
 import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.control.RendezvousException;
@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Rendezvous addresses with unresolved, loopback or ambiguous names. */
 @Timeout(60)
-class RendezvousAddressTest {
+class EndpointTest {
 
 	private static final NameService HERE = known("127.0.0.1");
 
@@ -158,8 +158,8 @@ class RendezvousAddressTest {
 	@Test
 	void localhostAndLiteralAddressesAreNotNames() {
 		assertThat(List.of("localhost", "127.0.0.1", "::1", "[::1]"))
-			.noneMatch((host) -> new RendezvousAddress(host, 1).isName());
-		assertThat(new RendezvousAddress("node-7", 1).isName()).isTrue();
+			.noneMatch((host) -> new Endpoint(host, 1).isName());
+		assertThat(new Endpoint("node-7", 1).isName()).isTrue();
 	}
 
 	private static void joinAll(TestWorld world, int localWorldSize, NameService names) {

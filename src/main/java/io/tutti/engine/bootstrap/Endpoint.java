@@ -14,12 +14,12 @@ import java.util.regex.Pattern;
 import io.tutti.engine.spi.Deadline;
 
 /**
- * Host and port of the rendezvous, or of a formation endpoint.
+ * Where a rank listens, for the rendezvous or for formations.
  *
  * @param host name or address; an IPv6 address with or without brackets
- * @param port port
+ * @param port 1 to 65535
  */
-public record RendezvousAddress(String host, int port) {
+public record Endpoint(String host, int port) {
 
 	/** Resolves host names. In a cluster a name may not be known yet. */
 	@FunctionalInterface
@@ -40,6 +40,27 @@ public record RendezvousAddress(String host, int port) {
 	private static final Duration LOOKUP_LIMIT = Duration.ofSeconds(10);
 
 	private static final Pattern LITERAL_IPV4 = Pattern.compile("[0-9.]+");
+
+	public Endpoint {
+		if (host.isBlank() || port < 1 || port > 65535) {
+			throw new IllegalArgumentException(
+					"an endpoint must be host:port with a port in 1..65535, got " + host + ":" + port);
+		}
+	}
+
+	/** Parses {@code host:port}; an IPv6 address is in brackets. */
+	public static Endpoint parse(String text) {
+		int colon = text.lastIndexOf(':');
+		try {
+			String host = text.substring(0, Math.max(0, colon)).strip();
+			boolean bracketed = host.startsWith("[") && host.endsWith("]");
+			return new Endpoint(bracketed ? host.substring(1, host.length() - 1) : host,
+					Integer.parseInt(text.substring(colon + 1).strip()));
+		}
+		catch (NumberFormatException ex) {
+			throw new IllegalArgumentException("an endpoint must be host:port, got " + text, ex);
+		}
+	}
 
 	/**
 	 * The host's addresses. Blocks for at most some seconds, and not beyond the deadline,
