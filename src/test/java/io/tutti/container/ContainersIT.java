@@ -43,6 +43,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * code of the failure. Cases run concurrently where the build runs several classes at a
  * time, since each mostly waits.
  */
+@Order(2)
 @Timeout(400)
 @Execution(ExecutionMode.CONCURRENT)
 class ContainersIT {

@@ -11,6 +11,7 @@ import java.util.stream.Stream;
 import io.tutti.ExitCode;
 import io.tutti.engine.elastic.ElasticJob;
 import io.tutti.engine.elastic.ElasticProcess;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,6 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * end with the documented code. By default some of the partitions of 2 to 5 ranks; all of
  * them with the system property {@code tutti.partitions=all}.
  */
+@Order(1)
 @Timeout(240)
 class PartitionedElasticIT {
 
