@@ -33,6 +33,7 @@ interface Nccl {
 
 	int commDestroy(long communicator);
 
+	/** Has no effect on the handle 0. */
 	int commAbort(long communicator);
 
 	int commGetAsyncError(long communicator, int[] error);

@@ -154,24 +154,18 @@ final class NcclCommunicator {
 	}
 
 	/**
-	 * Derives another communicator from this one, which may have failed.
-	 * @param child receives the new communicator's handle; none for a rank that a split
-	 * gives no part
+	 * Issues a call that may derive another communicator from this one, which may have
+	 * failed before. NCCL reports the end of a derivation on this communicator, after it
+	 * has written the handle, also that of a new communicator that failed.
+	 * @param child receives the handle, none for a rank that a split gives no part;
+	 * {@code null} if the call derives nothing
 	 */
-	void derive(String call, Deadline deadline, Issue issue, HandleSlots child) {
-		issue(call, deadline, issue, child);
-	}
-
-	/** NCCL returns success from a derivation that is still in progress. */
-	private static NcclResult begun(NcclResult returned) {
-		return (returned == NcclResult.SUCCESS) ? NcclResult.IN_PROGRESS : returned;
-	}
-
-	private void issue(String call, Deadline deadline, Issue issue, @Nullable HandleSlots child) {
+	void issue(String call, Deadline deadline, Issue issue, @Nullable HandleSlots child) {
 		takeTurn(call, deadline);
+		HandleSlots ofFailed = (this.state.get() == State.FAILED) ? child : null;
 		try (SelectedDevice _ = selectDevice()) {
-			NcclResult returned = guarded(call, deadline, issue, child != null);
-			settle(call, (child != null) ? begun(returned) : returned, deadline, child);
+			NcclResult returned = guarded(call, deadline, issue, ofFailed != null);
+			settle(call, (child != null) ? begun(returned) : returned, deadline, ofFailed);
 		}
 		catch (DeviceException ex) {
 			throw onRank(ex);
@@ -179,6 +173,11 @@ final class NcclCommunicator {
 		finally {
 			this.turn.unlock();
 		}
+	}
+
+	/** NCCL returns success from a derivation that is still in progress. */
+	private static NcclResult begun(NcclResult returned) {
+		return (returned == NcclResult.SUCCESS) ? NcclResult.IN_PROGRESS : returned;
 	}
 
 	/** Selects the device of this process's first rank for the current thread. */
@@ -265,15 +264,20 @@ final class NcclCommunicator {
 		}
 	}
 
-	private void settle(String call, NcclResult first, Deadline deadline, @Nullable HandleSlots child) {
+	/**
+	 * Waits until NCCL has no operation in progress.
+	 * @param ofFailed handle derived from a communicator that had failed before: it shows
+	 * success, since that communicator may still report its old error
+	 */
+	private void settle(String call, NcclResult first, Deadline deadline, @Nullable HandleSlots ofFailed) {
 		NcclResult result = poll(first, deadline, () -> {
 			stillWaiting();
-			return progress(call, deadline, child);
+			return guarded(call, deadline, NcclCommunicator::asyncError, ofFailed != null);
 		});
 		if (result == NcclResult.IN_PROGRESS) {
 			throw tooLate(call, deadline);
 		}
-		if (result != NcclResult.SUCCESS) {
+		if (result != NcclResult.SUCCESS && (ofFailed == null || ofFailed.handle(0) == 0)) {
 			throw failed(call, result);
 		}
 	}
@@ -291,21 +295,6 @@ final class NcclCommunicator {
 			return last[0] != NcclResult.IN_PROGRESS;
 		}, deadline);
 		return last[0];
-	}
-
-	/**
-	 * Progress of a call. A derivation is done once it has a handle, or without one if
-	 * the parent reports success. A failed parent keeps reporting its old error, so only
-	 * the handle shows progress.
-	 */
-	private NcclResult progress(String call, Deadline deadline, @Nullable HandleSlots child) {
-		if (child != null && child.handle(0) != 0) {
-			return NcclResult.SUCCESS;
-		}
-		if (child != null && this.state.get() == State.FAILED) {
-			return NcclResult.IN_PROGRESS;
-		}
-		return guarded(call, deadline, NcclCommunicator::asyncError, false);
 	}
 
 	private static int asyncError(Nccl nccl, long communicator) {

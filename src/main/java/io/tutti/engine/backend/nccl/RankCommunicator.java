@@ -267,18 +267,19 @@ public final class RankCommunicator implements AutoCloseable {
 	private @Nullable RankCommunicator derived(String call, LongFunction<NcclCommunicator.Issue> derivation) {
 		Deadline deadline = Deadline.after(this.timeout);
 		NcclCommunicator.HandleSlots child = new NcclCommunicator.HandleSlots(1);
-		this.communicator.derive(call, deadline, derivation.apply(child.address()), child);
-		if (child.handle(0) == 0) {
-			return null;
-		}
 		NcclCommunicator made = new NcclCommunicator(library(), child, this.communicator.places());
 		int[] rank = new int[1];
 		int[] worldSize = new int[1];
 		ready(made, () -> {
-			made.awaitReady(call, deadline);
-			made.issue(call, deadline, (nccl, communicator) -> nccl.commUserRank(communicator, rank));
-			made.issue(call, deadline, (nccl, communicator) -> nccl.commCount(communicator, worldSize));
+			this.communicator.issue(call, deadline, derivation.apply(child.address()), child);
+			if (made.handle() != 0) {
+				made.issue(call, deadline, (nccl, communicator) -> nccl.commUserRank(communicator, rank));
+				made.issue(call, deadline, (nccl, communicator) -> nccl.commCount(communicator, worldSize));
+			}
 		});
+		if (made.handle() == 0) {
+			return null;
+		}
 		RankPlacement place = new RankPlacement(rank[0], worldSize[0], device());
 		return new RankCommunicator(new NcclCommunicator(library(), child, List.of(place)), null, this.timeout);
 	}

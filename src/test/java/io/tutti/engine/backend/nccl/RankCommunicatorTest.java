@@ -652,6 +652,24 @@ class RankCommunicatorTest {
 	}
 
 	@Test
+	void aSplitWhoseNewCommunicatorFailsAbortsItAndThrows() {
+		RankCommunicator communicator = alone();
+		this.nccl.failsWhenDerived = NcclResult.SYSTEM_ERROR;
+		assertThatExceptionOfType(NcclException.class).isThrownBy(() -> communicator.split(0, 0))
+			.satisfies((ex) -> assertThat(ex.result()).isEqualTo(NcclResult.SYSTEM_ERROR));
+		assertThat(this.nccl.count("commAbort")).isOne();
+		communicator.close();
+		assertThat(this.nccl.count("commAbort")).isEqualTo(2);
+	}
+
+	@Test
+	void theParentMayBeUsedAsSoonAsASplitReturns() {
+		try (RankCommunicator communicator = alone(); RankCommunicator _ = communicator.split(0, 0)) {
+			communicator.barrier();
+		}
+	}
+
+	@Test
 	void aMissingFunctionIsRejectedAndNeverCalled() {
 		NcclLibrary old = this.nccl.library(EnumSet.of(NcclFunction.INIT_RANK_CONFIG, NcclFunction.FINALIZE));
 		try (RankCommunicator communicator = RankCommunicator.create(old, this.id, new RankPlacement(0, 1, 0), null,

@@ -10,6 +10,7 @@ import java.util.Deque;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
@@ -19,7 +20,6 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import io.tutti.engine.backend.nccl.NcclAvailability.State;
 import io.tutti.engine.spi.NativeMemory;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A simulated NCCL whose ranks are threads of one process: float32 collectives on host
@@ -59,7 +59,10 @@ final class ScriptedNccl implements Nccl {
 
 		volatile int asyncError;
 
-		volatile @Nullable Runnable derivation;
+		/**
+		 * Remaining steps of a derivation, each of which is in progress during one query.
+		 */
+		final Queue<Runnable> derivation = new ConcurrentLinkedQueue<>();
 
 		Member(World world, int rank) {
 			this.world = world;
@@ -101,6 +104,9 @@ final class ScriptedNccl implements Nccl {
 
 	/** Asynchronous error of a communicator during its creation. */
 	volatile NcclResult failsWhenMade = NcclResult.SUCCESS;
+
+	/** Asynchronous error of a parent after the derivation of another communicator. */
+	volatile NcclResult failsWhenDerived = NcclResult.SUCCESS;
 
 	/** Whether mismatched calls complete. */
 	volatile boolean forgiving;
@@ -199,11 +205,9 @@ final class ScriptedNccl implements Nccl {
 	@Override
 	public int commSplit(long communicator, int color, int key, long slot) {
 		Member member = this.members.get(communicator);
-		if (color >= 0) {
-			World part = this.worlds.computeIfAbsent("part " + System.identityHashCode(member.world) + color,
-					(_) -> new World(1));
-			derive(member, slot, join(part, 0));
-		}
+		World part = this.worlds.computeIfAbsent("part " + System.identityHashCode(member.world) + color,
+				(_) -> new World(1));
+		derive(member, slot, (color >= 0) ? join(part, 0) : 0);
 		return answer("commSplit");
 	}
 
@@ -214,16 +218,17 @@ final class ScriptedNccl implements Nccl {
 	}
 
 	/**
-	 * As NCCL: the call succeeds, and the handle is written while the parent is in
-	 * progress.
+	 * As NCCL: the call succeeds, and the parent is in progress until the new
+	 * communicator is initialized. Its handle is written before the result, also if that
+	 * is an error. A parent that had failed before keeps its error.
 	 */
-	private static void derive(Member parent, long slot, long child) {
-		if (parent.asyncError == OK) {
-			parent.derivation = () -> NativeMemory.putLong(slot, child);
-		}
-		else {
-			NativeMemory.putLong(slot, child);
-		}
+	private void derive(Member parent, long slot, long child) {
+		parent.derivation.add(() -> NativeMemory.putLong(slot, child));
+		parent.derivation.add(() -> {
+			if (parent.asyncError == OK) {
+				parent.asyncError = this.failsWhenDerived.ordinal();
+			}
+		});
 	}
 
 	@Override
@@ -239,6 +244,9 @@ final class ScriptedNccl implements Nccl {
 
 	@Override
 	public int commAbort(long communicator) {
+		if (communicator == 0) {
+			return OK;
+		}
 		this.members.get(communicator).ended = true;
 		return answer("commAbort");
 	}
@@ -249,10 +257,9 @@ final class ScriptedNccl implements Nccl {
 		if (member.ended) {
 			throw new AssertionError("a communicator was used after its end");
 		}
-		Runnable derivation = member.derivation;
-		if (derivation != null) {
-			member.derivation = null;
-			derivation.run();
+		Runnable step = member.derivation.poll();
+		if (step != null) {
+			step.run();
 			error[0] = IN_PROGRESS;
 			return OK;
 		}
@@ -385,6 +392,9 @@ final class ScriptedNccl implements Nccl {
 		Member member = this.members.get(communicator);
 		if (member.ended) {
 			throw new AssertionError(call + " after the communicator's end");
+		}
+		if (!member.derivation.isEmpty()) {
+			return NcclResult.INVALID_ARGUMENT.ordinal();
 		}
 		int answer = answer(call);
 		int round = member.round++;
