@@ -113,6 +113,18 @@ public final class DeviceBuffer implements AutoCloseable {
 	}
 
 	/**
+	 * Checks that a call may read this buffer and write another one.
+	 * @param receive the buffer to write
+	 * @throws IllegalArgumentException if their types or devices differ
+	 */
+	public void requireLike(DeviceBuffer receive) {
+		if (this.type != receive.type || this.device != receive.device) {
+			throw new IllegalArgumentException(
+					"send and receive buffer must be of one type on one device, got " + this + " and " + receive);
+		}
+	}
+
+	/**
 	 * {@return the device whose memory this is}
 	 */
 	public int device() {

@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * Every call is collective: all ranks must make it, in the same order among all calls of
  * the group, from any thread. The limit of a call breaks the group when it expires.
  * Before any data is sent, a call throws an {@link IllegalArgumentException} if a count
- * does not divide among the ranks or the memory is not that of the buffer's device, a
+ * does not divide among the ranks or the group's backend works on another device, a
  * {@link RankOutOfRangeException} for a root outside of {@code 0..worldSize-1}, and an
  * {@link UnsupportedOperationException} for an element type that groups do not have, such
  * as the 8-bit floating-point ones.
@@ -225,16 +225,24 @@ public final class DeviceCollectives {
 	/**
 	 * Writes this rank's part of the root's buffer to {@code receive}.
 	 * @param send all parts in rank order on the root; ignored on other ranks
-	 * @param receive this rank's part
+	 * @param receive this rank's part, on the root of the type and on the device of
+	 * {@code send}
 	 * @param root rank of the root, in {@code 0..worldSize-1}, the same on every rank
 	 */
 	public void scatter(DeviceBuffer send, DeviceBuffer receive, int root) {
 		boolean isRoot = this.group.rank() == root;
-		if (isRoot && send.count() != ofAllRanks(receive)) {
+		if (isRoot) {
+			requireAllParts(send, receive);
+		}
+		run(Collective.SCATTER, isRoot ? send : receive.part(0, 0), receive, ReduceOp.SUM, root);
+	}
+
+	private void requireAllParts(DeviceBuffer send, DeviceBuffer receive) {
+		send.requireLike(receive);
+		if (send.count() != ofAllRanks(receive)) {
 			throw new IllegalArgumentException("send count must be " + ofAllRanks(receive) + " (" + worldSize()
 					+ " × the receive count), got " + send.count());
 		}
-		run(Collective.SCATTER, isRoot ? send : receive.part(0, 0), receive, ReduceOp.SUM, root);
 	}
 
 	/**

@@ -106,6 +106,20 @@ class DeviceCollectivesTest {
 	}
 
 	@Test
+	void aScatterBetweenTypesOrDevicesIsRejected() {
+		try (DeviceBuffer send = buffer(0, 8);
+				DeviceBuffer wider = DeviceBuffer.allocate(this.devices, 0, 4, DeviceDataType.FLOAT64);
+				DeviceBuffer elsewhere = DeviceBuffer.wrap(1, send.address(), 4, DeviceDataType.FLOAT32)) {
+			for (DeviceBuffer receive : List.of(wider, elsewhere)) {
+				assertThatIllegalArgumentException().isThrownBy(() -> collectives(0, ALLOWED).scatter(send, receive, 0))
+					.withMessage("send and receive buffer must be of one type on one device, got " + send + " and "
+							+ receive);
+			}
+		}
+		assertThat(this.world.group(0).lastEntered()).isEqualTo(-1);
+	}
+
+	@Test
 	void eachStagedCallWarnsOnceWithItsNameAndTheSetting() throws Exception {
 		RankThreads.run(2, LONG, (rank) -> {
 			try (DeviceBuffer buffer = buffer(rank, 4)) {

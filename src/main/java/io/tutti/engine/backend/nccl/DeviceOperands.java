@@ -41,10 +41,7 @@ public record DeviceOperands(int device, long send, long sendCount, long receive
 	 * @throws IllegalArgumentException if their types or devices differ
 	 */
 	public static DeviceOperands of(DeviceBuffer send, DeviceBuffer receive) {
-		if (send.type() != receive.type() || send.device() != receive.device()) {
-			throw new IllegalArgumentException(
-					"send and receive buffer must be of one type on one device, got " + send + " and " + receive);
-		}
+		send.requireLike(receive);
 		return new DeviceOperands(send.device(), send.address(), send.count(), receive.address(), receive.count(),
 				send.type());
 	}
