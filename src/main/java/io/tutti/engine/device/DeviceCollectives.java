@@ -341,7 +341,7 @@ public final class DeviceCollectives {
 	 * Aborts a group whose other ranks wait for a call that this rank cannot make, and
 	 * returns the exception that a call on the broken group throws, with its cause.
 	 */
-	static RuntimeException broken(ProcessGroup group, String reason, @Nullable Exception cause) {
+	static RuntimeException broken(ProcessGroup group, String reason, @Nullable Throwable cause) {
 		group.abort(ExitCode.PEER_LOST, reason);
 		try {
 			group.barrier();

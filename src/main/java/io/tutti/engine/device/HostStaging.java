@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.tutti.Collective;
+import io.tutti.CollectiveException;
 import io.tutti.DataType;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
@@ -204,13 +205,18 @@ final class HostStaging implements AutoCloseable {
 	}
 
 	/**
-	 * Frees the memory after a failure. A failure of the device breaks the group first,
-	 * so that the collective that still uses the memory ends.
+	 * Frees the memory after a failure. One that is neither that of the group nor that of
+	 * an argument breaks the group first, so that the collective that still uses the
+	 * memory ends, here and on the other ranks.
 	 */
 	private RuntimeException released(Staged call, Throwable failure) {
-		Throwable thrown = (failure instanceof DeviceException ex)
-				? DeviceCollectives.broken(this.group, call.collective() + ": " + ex.getMessage(), ex) : failure;
-		CleanUp.after(failure, List.of(this::release));
+		Throwable thrown = switch (failure) {
+			case CollectiveException ex -> ex;
+			case IllegalArgumentException ex -> ex;
+			case UnsupportedOperationException ex -> ex;
+			default -> DeviceCollectives.broken(this.group, call.collective() + ": " + failure.getMessage(), failure);
+		};
+		CleanUp.after(thrown, List.of(this::release));
 		return CleanUp.unchecked(thrown);
 	}
 

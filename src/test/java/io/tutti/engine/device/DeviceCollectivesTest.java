@@ -9,6 +9,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.tutti.CollectiveException;
 import io.tutti.CollectiveListener;
+import io.tutti.GroupAbortedException;
+import io.tutti.GroupState;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.engine.Timeouts;
@@ -420,6 +422,37 @@ class DeviceCollectivesTest {
 				}));
 		assertThat(outcomes.getFirst().failure()).hasCauseInstanceOf(DeviceException.class);
 		assertThat(failing.allocations()).isZero();
+	}
+
+	/**
+	 * Rank 1 joins the first chunk's collective only after it has closed rank 0's buffer.
+	 */
+	@Test
+	void aBufferThatIsClosedDuringACallBreaksTheGroup() throws Exception {
+		try (DeviceBuffer first = buffer(0, SEVERAL_CHUNKS); DeviceBuffer second = buffer(1, SEVERAL_CHUNKS)) {
+			DeviceBuffer closed = first.part(0, SEVERAL_CHUNKS);
+			List<RankThreads.Outcome<Object>> outcomes = RankThreads.outcomes(2, LONG, (rank) -> {
+				if (rank == 1) {
+					Awaitility.await().atMost(LONG).until(() -> this.devices.copies() >= 2);
+					closed.close();
+				}
+				collectives(rank, ALLOWED).allReduceInPlace((rank == 0) ? closed : second, ReduceOp.SUM);
+				return null;
+			});
+			assertThat(outcomes)
+				.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(GroupAbortedException.class)
+					.hasMessageContaining("all-reduce: this device buffer is closed"));
+			assertThat(outcomes.getFirst().failure()).hasCauseInstanceOf(IllegalStateException.class);
+		}
+	}
+
+	@Test
+	void anOperatorThatTheTypeLacksIsRejectedAndTheGroupStaysUsable() {
+		try (DeviceBuffer own = buffer(0, 4)) {
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> collectives(0, ALLOWED).allReduceInPlace(own, ReduceOp.BITWISE_AND));
+			assertThat(this.world.group(0).state()).isEqualTo(GroupState.READY);
+		}
 	}
 
 	@Test
