@@ -2,6 +2,7 @@ package io.tutti.engine.device;
 
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.List;
 
 import io.tutti.ExitCode;
 import io.tutti.RankOutOfRangeException;
@@ -11,6 +12,7 @@ import io.tutti.CollectiveListener;
 import io.tutti.DataType;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
+import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.transport.IdleStrategy;
 import org.jspecify.annotations.Nullable;
@@ -282,24 +284,23 @@ public final class DeviceCollectives {
 		require(collective, buffer, root);
 		DeviceBuffer copy = allocate(buffer, buffer.count(), collective);
 		try {
-			copy(buffer, copy);
+			copy(collective, buffer, copy);
 			call.on(copy);
 			return copy;
 		}
-		catch (DeviceException ex) {
-			copy.close();
-			throw broken(this.group, collective + ": " + ex.getMessage(), ex);
-		}
 		catch (RuntimeException | Error ex) {
-			copy.close();
+			CleanUp.after(ex, List.of(copy::close));
 			throw ex;
 		}
 	}
 
 	/** Runs on the default stream, after the work that fills the input. */
-	private void copy(DeviceBuffer from, DeviceBuffer to) {
+	private void copy(Collective collective, DeviceBuffer from, DeviceBuffer to) {
 		try (SelectedDevice _ = SelectedDevice.select(this.runtime, from.device())) {
 			this.runtime.copy(to.address(), from.address(), from.bytes(), DeviceRuntime.DEFAULT_STREAM);
+		}
+		catch (DeviceException ex) {
+			throw broken(this.group, collective + ": " + ex.getMessage(), ex);
 		}
 	}
 
@@ -311,7 +312,7 @@ public final class DeviceCollectives {
 			return receive;
 		}
 		catch (RuntimeException | Error ex) {
-			receive.close();
+			CleanUp.after(ex, List.of(receive::close));
 			throw ex;
 		}
 	}

@@ -455,6 +455,26 @@ class DeviceCollectivesTest {
 		}
 	}
 
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void anErrorThatTheReleaseOfTheResultMeetsAgainStaysTheCause(boolean copied) {
+		DeviceBuffer own = buffer(0, 4);
+		this.devices.breakOnWork();
+		assertThatExceptionOfType(GroupAbortedException.class).isThrownBy(() -> {
+			DeviceCollectives collectives = collectives(0, ALLOWED);
+			if (copied) {
+				collectives.allReduce(own, ReduceOp.SUM);
+			}
+			else {
+				collectives.reduceScatter(own, ReduceOp.SUM);
+			}
+		})
+			.withMessageContaining("cudaStreamQuery failed: an illegal memory access was encountered")
+			.withCauseInstanceOf(DeviceException.class)
+			.satisfies((ex) -> assertThat(ex).hasSuppressedException(
+					new DeviceException("cudaFree", 700, "an illegal memory access was encountered")));
+	}
+
 	@Test
 	void anInterruptWhileTheInputIsNotReadyIsTheCause() {
 		try (DeviceBuffer own = buffer(0, 4)) {

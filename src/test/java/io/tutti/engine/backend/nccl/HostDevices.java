@@ -63,6 +63,8 @@ public final class HostDevices implements DeviceRuntime {
 
 	private volatile boolean driverRefused;
 
+	private volatile boolean broken;
+
 	/** A device that can no longer be selected. */
 	volatile int lost = NO_DEVICE;
 
@@ -85,6 +87,24 @@ public final class HostDevices implements DeviceRuntime {
 	/** Queues such work on each new stream. */
 	public void interruptWaitsOnStreams() {
 		this.interruptsWaits = true;
+	}
+
+	/**
+	 * Queues work on the default stream of the current device that accesses illegal
+	 * memory: the query that meets the error fails, and all that follows, as with CUDA.
+	 */
+	public void breakOnWork() {
+		queue(DEFAULT_STREAM, () -> {
+			this.broken = true;
+			requireIntact("cudaStreamQuery");
+			return false;
+		});
+	}
+
+	private void requireIntact(String call) {
+		if (this.broken) {
+			throw new DeviceException(call, 700, "an illegal memory access was encountered");
+		}
 	}
 
 	private static boolean interrupt() {
@@ -157,6 +177,7 @@ public final class HostDevices implements DeviceRuntime {
 
 	@Override
 	public long allocate(long bytes) {
+		requireIntact("cudaMalloc");
 		if (this.outOfMemory) {
 			throw new DeviceException("cudaMalloc", 2, "out of memory");
 		}
@@ -168,6 +189,7 @@ public final class HostDevices implements DeviceRuntime {
 
 	@Override
 	public void free(long address) {
+		requireIntact("cudaFree");
 		Piece piece = this.memory.remove(address);
 		if (piece == null) {
 			throw new DeviceException("cudaFree", 1, "invalid argument");
@@ -229,6 +251,7 @@ public final class HostDevices implements DeviceRuntime {
 
 	@Override
 	public boolean isIdle(long stream) {
+		requireIntact("cudaStreamQuery");
 		if (this.gone.contains(stream)) {
 			throw new AssertionError("a stream was looked at after it was given back");
 		}
