@@ -10,6 +10,7 @@ import java.util.stream.IntStream;
 import io.tutti.BackendUnavailableException;
 import io.tutti.Collective;
 import io.tutti.ReduceOp;
+import io.tutti.engine.device.DeviceException;
 import io.tutti.engine.device.DeviceRuntime;
 import io.tutti.engine.device.SelectedDevice;
 import io.tutti.engine.spi.Deadline;
@@ -209,7 +210,7 @@ public final class CommunicatorGroup implements AutoCloseable {
 		try {
 			this.communicator.issueBlocking(collective.label(), grouped);
 		}
-		catch (NcclException ex) {
+		catch (NcclException | DeviceException ex) {
 			abort();
 			throw ex;
 		}

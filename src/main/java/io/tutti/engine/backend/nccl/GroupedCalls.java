@@ -22,12 +22,17 @@ final class GroupedCalls implements NcclCommunicator.Issue {
 			return started;
 		}
 		int first = NcclResult.SUCCESS.ordinal();
-		for (NcclCommunicator.Issue call : this.calls) {
-			if (isQueued(first)) {
-				first = call.on(nccl, communicator);
+		int ended;
+		try {
+			for (NcclCommunicator.Issue call : this.calls) {
+				if (isQueued(first)) {
+					first = call.on(nccl, communicator);
+				}
 			}
 		}
-		int ended = nccl.groupEnd();
+		finally {
+			ended = nccl.groupEnd();
+		}
 		return isQueued(first) ? ended : first;
 	}
 

@@ -249,6 +249,18 @@ class CommunicatorGroupTest {
 		assertThat(this.nccl.count("commDestroy")).isEqualTo(2);
 	}
 
+	/** An open NCCL group would swallow every later call of this thread. */
+	@Test
+	void aDeviceThatCannotBeSelectedForACallEndsTheCommunicatorsAndTheGroupOfCalls() {
+		CommunicatorGroup group = group(List.of(0, 1));
+		List<DeviceOperands> operands = operands(buffers(group, 1, 2));
+		this.devices.lost = 1;
+		assertThatExceptionOfType(DeviceException.class).isThrownBy(() -> group.allReduce(operands, SUM));
+		assertThat(this.nccl.count("groupEnd")).isEqualTo(this.nccl.count("groupStart")).isOne();
+		assertThat(group.size()).isZero();
+		assertThat(this.nccl.count("commAbort")).isEqualTo(2);
+	}
+
 	private CommunicatorGroup group(List<Integer> chosen) {
 		return CommunicatorGroup.create(this.nccl.library(), chosen);
 	}
