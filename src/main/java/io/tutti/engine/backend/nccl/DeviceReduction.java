@@ -1,5 +1,6 @@
 package io.tutti.engine.backend.nccl;
 
+import java.math.BigDecimal;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
@@ -48,8 +49,8 @@ public sealed interface DeviceReduction {
 		 * The factor as one element in native byte order, rounded to nearest.
 		 * @throws UnsupportedOperationException if the type has 8 bits, too few for a
 		 * useful factor
-		 * @throws IllegalArgumentException if the type is an integer and the factor is
-		 * not
+		 * @throws IllegalArgumentException if the type is an integer that cannot be the
+		 * factor
 		 */
 		byte[] as(DeviceDataType type) {
 			ByteBuffer element = ByteBuffer.allocate(type.bytes()).order(ByteOrder.nativeOrder());
@@ -58,8 +59,10 @@ public sealed interface DeviceReduction {
 				case FLOAT32 -> element.putFloat((float) this.factor);
 				case FLOAT16 -> element.putShort(Float.floatToFloat16((float) this.factor));
 				case BFLOAT16 -> element.putShort(bfloat16((float) this.factor));
-				case INT32, UINT32 -> element.putInt((int) whole(type));
-				case INT64, UINT64 -> element.putLong(whole(type));
+				case INT32 -> element.putInt((int) whole(type, -0x1p31, 0x1p31));
+				case UINT32 -> element.putInt((int) whole(type, 0, 0x1p32));
+				case INT64 -> element.putLong(whole(type, -0x1p63, 0x1p63));
+				case UINT64 -> element.putLong(whole(type, 0, 0x1p64));
 				case INT8, UINT8, FLOAT8_E4M3, FLOAT8_E5M2 ->
 					throw new UnsupportedOperationException("a pre-multiplied sum of " + type
 							+ " is not supported: the factor has too few bits; multiply in a wider type");
@@ -76,12 +79,14 @@ public sealed interface DeviceReduction {
 			return (short) (bits + 0x7FFF + (bits >>> 16 & 1) >>> 16);
 		}
 
-		private long whole(DeviceDataType type) {
-			if (this.factor != Math.rint(this.factor)) {
+		/** The low bits of a whole number from {@code least} to below {@code limit}. */
+		private long whole(DeviceDataType type, double least, double limit) {
+			if (this.factor != Math.rint(this.factor) || this.factor < least || this.factor >= limit) {
 				throw new IllegalArgumentException(
-						"the factor of a sum of " + type + " must be a whole number, got " + this.factor);
+						"the factor of a sum of " + type + " must be a whole number in " + new BigDecimal(least) + ".."
+								+ new BigDecimal(limit).subtract(BigDecimal.ONE) + ", got " + this.factor);
 			}
-			return (long) this.factor;
+			return new BigDecimal(this.factor).longValue();
 		}
 
 	}
