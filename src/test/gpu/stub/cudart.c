@@ -23,8 +23,11 @@ int cudaStreamDestroy(void *stream) { free(stream); return OK; }
 int cudaStreamQuery(void *stream) { return OK; }
 int cudaGetLastError(void) { return OK; }
 const char *cudaGetErrorString(int error) { return "an error of the stub"; }
+/* Memory at an address below the first page has that error. */
 int cudaPointerGetAttributes(struct attributes *attributes, const void *memory)
 {
+    if ((size_t) memory < 4096)
+        return (int) (size_t) memory;
     attributes->type = DEVICE_MEMORY;
     attributes->device = 0;
     return OK;

@@ -88,15 +88,16 @@ record PresetDeviceRuntime() implements DeviceRuntime {
 		require("cudaFreeHost", cudart.cudaFreeHost(new Address(address)));
 	}
 
-	/** CUDA reports an error for plain host memory, which is not a failure here. */
+	/** An address that CUDA does not know is in plain host memory. */
 	@Override
 	public int deviceOf(long address) {
 		try (cudaPointerAttributes attributes = new cudaPointerAttributes()) {
 			int code = cudart.cudaPointerGetAttributes(attributes, new Address(address));
-			if (code != cudart.cudaSuccess) {
+			if (code == cudart.cudaErrorInvalidValue) {
 				cudart.cudaGetLastError();
 				return NO_DEVICE;
 			}
+			require("cudaPointerGetAttributes", code);
 			boolean onDevice = attributes.type() == cudart.cudaMemoryTypeDevice
 					|| attributes.type() == cudart.cudaMemoryTypeManaged;
 			return onDevice ? attributes.device() : NO_DEVICE;

@@ -3,6 +3,11 @@ package io.tutti.engine.backend.nccl;
 import io.tutti.Collective;
 import io.tutti.ReduceOp;
 import io.tutti.engine.device.DeviceDataType;
+import io.tutti.engine.device.DeviceException;
+import io.tutti.engine.device.DeviceRuntime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Runs {@link GpuIdentityTest} in a separate process with stub libraries for CUDA and
@@ -24,8 +29,18 @@ final class StubbedGpu {
 		test.aFactorIsMultipliedIn();
 		test.aRankMayWriteToItselfInOneGroup();
 		test.aPartAndRegisteredMemoryWork();
+		onlyAnInvalidAddressIsHostMemory();
 		GpuIdentityTest.close();
 		System.out.println(done[0] + " identities hold");
+	}
+
+	/** The stub fails with the address as the error. */
+	private static void onlyAnInvalidAddressIsHostMemory() {
+		DeviceRuntime runtime = new PresetDeviceRuntime();
+		assertThat(runtime.deviceOf(1 << 20)).isZero();
+		assertThat(runtime.deviceOf(1)).isEqualTo(DeviceRuntime.NO_DEVICE);
+		assertThatExceptionOfType(DeviceException.class).isThrownBy(() -> runtime.deviceOf(700))
+			.satisfies((ex) -> assertThat(ex.code()).isEqualTo(700));
 	}
 
 }
