@@ -28,7 +28,7 @@ public final class BufferRegistration implements AutoCloseable {
 
 	static BufferRegistration of(NcclCommunicator communicator, DeviceBuffer buffer, Duration timeout) {
 		long[] registration = new long[1];
-		communicator.issue("register", Deadline.after(timeout),
+		communicator.manage("register", Deadline.after(timeout),
 				(nccl, handle) -> nccl.commRegister(handle, buffer.address(), buffer.bytes(), registration));
 		return new BufferRegistration(communicator, registration[0], timeout);
 	}
@@ -37,7 +37,7 @@ public final class BufferRegistration implements AutoCloseable {
 	@Override
 	public void close() {
 		if (this.closed.compareAndSet(false, true) && this.communicator.state() == NcclCommunicator.State.OPEN) {
-			this.communicator.issue("deregister", Deadline.after(this.timeout),
+			this.communicator.manage("deregister", Deadline.after(this.timeout),
 					(nccl, handle) -> nccl.commDeregister(handle, this.registration));
 		}
 	}

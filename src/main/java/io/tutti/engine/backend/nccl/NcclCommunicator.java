@@ -175,6 +175,27 @@ final class NcclCommunicator {
 		}
 	}
 
+	/**
+	 * Makes a call for memory, such as a registration, whose failure leaves the
+	 * communicator open.
+	 */
+	void manage(String call, Deadline deadline, Issue issue) {
+		takeTurn(call, deadline);
+		try (SelectedDevice _ = selectDevice()) {
+			require(call, guarded(call, deadline, issue, false));
+		}
+		finally {
+			this.turn.unlock();
+		}
+	}
+
+	/** Throws for an error that leaves the communicator as it is. */
+	void require(String call, NcclResult result) {
+		if (result != NcclResult.SUCCESS) {
+			throw NcclException.error(place(), call, result, this.library.lastError());
+		}
+	}
+
 	/** NCCL returns success from a derivation that is still in progress. */
 	private static NcclResult begun(NcclResult returned) {
 		return (returned == NcclResult.SUCCESS) ? NcclResult.IN_PROGRESS : returned;

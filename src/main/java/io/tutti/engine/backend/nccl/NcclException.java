@@ -7,8 +7,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A communicator failed, was aborted or missed a deadline. Afterwards it cannot be used,
- * and buffers of calls in progress are undefined. The rank is that in the communicator,
- * which is a group of its own.
+ * and buffers of calls in progress are undefined; but it stays usable if memory could not
+ * be allocated, registered or released. The rank is that in the communicator, which is a
+ * group of its own.
  */
 public final class NcclException extends RankException {
 

@@ -310,9 +310,10 @@ public final class RankCommunicator implements AutoCloseable {
 		DeviceBuffer.requireCount(count, type);
 		long[] address = new long[1];
 		long bytes = Math.max(1, count * type.bytes());
-		this.communicator.issue("allocate", Deadline.after(this.timeout),
+		this.communicator.manage("allocate", Deadline.after(this.timeout),
 				(nccl, communicator) -> nccl.memAlloc(address, bytes));
-		return DeviceBuffer.owned(device(), address[0], count, type, library().nccl()::memFree);
+		return DeviceBuffer.owned(device(), address[0], count, type,
+				(memory) -> this.communicator.require("free", NcclResult.of(library().nccl().memFree(memory))));
 	}
 
 	/**

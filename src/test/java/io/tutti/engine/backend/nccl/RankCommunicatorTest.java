@@ -700,6 +700,30 @@ class RankCommunicatorTest {
 	}
 
 	@Test
+	void memoryThatCannotBeHadOrReleasedLeavesTheCommunicatorOpen() {
+		try (RankCommunicator communicator = alone(); DeviceBuffer buffer = buffer(communicator, 1)) {
+			DeviceBuffer allocated = communicator.allocate(4, DeviceDataType.FLOAT32);
+			BufferRegistration registration = communicator.register(buffer);
+			this.nccl.answers("memAlloc", NcclResult.UNHANDLED_CUDA_ERROR)
+				.answers("commRegister", NcclResult.SYSTEM_ERROR)
+				.answers("memFree", NcclResult.INVALID_ARGUMENT)
+				.answers("commDeregister", NcclResult.INVALID_USAGE);
+			assertRefused(() -> communicator.allocate(4, DeviceDataType.FLOAT32), NcclResult.UNHANDLED_CUDA_ERROR);
+			assertRefused(() -> communicator.register(buffer), NcclResult.SYSTEM_ERROR);
+			assertRefused(allocated::close, NcclResult.INVALID_ARGUMENT);
+			assertRefused(registration::close, NcclResult.INVALID_USAGE);
+			communicator.check();
+			communicator.barrier();
+		}
+		assertThat(this.nccl.count("commAbort")).isZero();
+	}
+
+	private static void assertRefused(Runnable call, NcclResult result) {
+		assertThatExceptionOfType(NcclException.class).isThrownBy(call::run)
+			.satisfies((ex) -> assertThat(ex.result()).isEqualTo(result));
+	}
+
+	@Test
 	void theIdIsRedactedAndSurvivesEncoding() {
 		assertThat(UniqueId.fromBytes(this.id.asBytes())).isEqualTo(this.id);
 		assertThat(this.id).hasToString("UniqueId[hidden]");
