@@ -143,7 +143,8 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * Whether collectives accept segments in GPU memory. Both buffers of such a call are
-	 * in GPU memory, and no other code may access them during the call.
+	 * in GPU memory, and no other code may access them during the call. A call waits for
+	 * no stream: work on the GPU that fills the buffers must be complete before it.
 	 * @return whether collectives accept segments in GPU memory
 	 */
 	boolean takesDeviceMemory();
