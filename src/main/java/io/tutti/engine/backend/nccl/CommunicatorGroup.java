@@ -285,8 +285,11 @@ public final class CommunicatorGroup implements AutoCloseable {
 
 	/**
 	 * Transfers the communicators, by rank, each to a worker thread that uses and closes
-	 * it. This group is empty afterwards, and closing it has no effect.
-	 * @param timeout limit for each call of a rank
+	 * it. This group is empty afterwards, and closing it has no effect. The communicators
+	 * are blocking: the first collective of a rank may wait inside NCCL until all ranks
+	 * have called it. The timeout does not limit that wait, which ends when the rank's
+	 * communicator is aborted from another thread.
+	 * @param timeout limit for each call of a rank, except for that wait
 	 * @return the communicators by rank
 	 */
 	public List<RankCommunicator> split(Duration timeout) {

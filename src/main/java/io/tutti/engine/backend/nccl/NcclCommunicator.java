@@ -25,8 +25,9 @@ import org.jspecify.annotations.Nullable;
  * shrink it.
  * <p>
  * Two locks: a caller holds {@code turn} until its call is done; {@code gate} is held
- * only while native code runs, which is short in non-blocking mode. An abort needs only
- * {@code gate}, so it can run while a call waits.
+ * only while native code runs, which is short in non-blocking mode; without it, as in
+ * communicators made together, a call may wait there for other ranks. An abort waits only
+ * for {@code gate}, and not for long, so it can run while a call waits.
  */
 final class NcclCommunicator {
 

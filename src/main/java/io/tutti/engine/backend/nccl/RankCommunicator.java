@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One rank's communicator: one process or thread per GPU. Any thread may use it; calls
  * from several threads run one at a time. Creation and every call have a limit, after
- * which the communicator is aborted.
+ * which the communicator is aborted, except as {@link CommunicatorGroup#split} says.
  */
 public final class RankCommunicator implements AutoCloseable {
 
