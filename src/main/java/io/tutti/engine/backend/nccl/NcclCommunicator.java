@@ -89,8 +89,6 @@ final class NcclCommunicator {
 
 	private final AtomicReference<State> state = new AtomicReference<>(State.OPEN);
 
-	private final AbortHandle abortHandle = new AbortHandle(this);
-
 	private volatile @Nullable NcclException failure;
 
 	/** Runs repeatedly while a call is in progress. */
@@ -131,10 +129,6 @@ final class NcclCommunicator {
 
 	State state() {
 		return this.state.get();
-	}
-
-	AbortHandle abortHandle() {
-		return this.abortHandle;
 	}
 
 	void onWait(Runnable action) {

@@ -169,7 +169,7 @@ public final class NcclGroupBackend implements GroupBackend {
 			throw failure(call, ex);
 		}
 		catch (DeviceException ex) {
-			this.communicator.abortHandle().abort();
+			this.communicator.abort();
 			throw this.identity.exception(call.failure(Failure.Kind.ABORTED, this.identity.name(),
 					List.of(this.identity.worldRank()), String.valueOf(ex.getMessage())), ex);
 		}
@@ -184,7 +184,7 @@ public final class NcclGroupBackend implements GroupBackend {
 	/** Called by the communicator while a call is in progress. */
 	private void stillWaiting() {
 		if (this.latch.failure() != null || this.latch.departed().missingFrom(this.sequence) >= 0) {
-			this.communicator.abortHandle().abort();
+			this.communicator.abort();
 		}
 	}
 
@@ -231,7 +231,7 @@ public final class NcclGroupBackend implements GroupBackend {
 			this.aborting = Thread.ofPlatform()
 				.name("tutti-r" + this.identity.worldRank() + "-nccl-abort")
 				.daemon()
-				.start(this.communicator.abortHandle()::abort);
+				.start(this.communicator::abort);
 		}
 	}
 
@@ -240,7 +240,7 @@ public final class NcclGroupBackend implements GroupBackend {
 		this.watchdog.close();
 		this.posts.close();
 		if (this.latch.failure() != null) {
-			this.communicator.abortHandle().abort();
+			this.communicator.abort();
 			awaitAbort();
 		}
 		CleanUp.runAll(List.of(this.communicator::close, this.host::close));

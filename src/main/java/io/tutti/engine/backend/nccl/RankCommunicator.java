@@ -185,14 +185,6 @@ public final class RankCommunicator implements AutoCloseable {
 		return new StreamOperations(this.communicator, stream, this.timeout);
 	}
 
-	/**
-	 * Aborts the communicator from any thread.
-	 * @return the handle
-	 */
-	public AbortHandle abortHandle() {
-		return this.communicator.abortHandle();
-	}
-
 	private NcclLibrary library() {
 		return this.communicator.library();
 	}
@@ -314,6 +306,15 @@ public final class RankCommunicator implements AutoCloseable {
 				(nccl, communicator) -> nccl.memAlloc(address, bytes));
 		return DeviceBuffer.owned(device(), address[0], count, type,
 				(memory) -> this.communicator.require("free", NcclResult.of(library().nccl().memFree(memory))));
+	}
+
+	/**
+	 * Aborts the communicator, from any thread, also while a call on another thread is
+	 * stuck in it. Stuck kernels and calls end on this rank, and on other ranks as their
+	 * connections fail. Only the first close or abort has an effect.
+	 */
+	public void abort() {
+		this.communicator.abort();
 	}
 
 	/**

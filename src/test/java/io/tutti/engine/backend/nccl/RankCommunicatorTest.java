@@ -352,7 +352,6 @@ class RankCommunicatorTest {
 				impatient.allReduce(DeviceOperands.inPlace(buffer), SUM);
 				assertThatExceptionOfType(NcclException.class).isThrownBy(impatient::synchronize)
 					.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(NcclException.Reason.TIMEOUT));
-				assertThat(communicator.abortHandle().isAborted()).isTrue();
 				assertThatExceptionOfType(NcclException.class)
 					.isThrownBy(() -> impatient.allReduce(DeviceOperands.inPlace(buffer), SUM))
 					.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(NcclException.Reason.ABORTED));
@@ -368,12 +367,11 @@ class RankCommunicatorTest {
 				DeviceBuffer buffer = buffer(communicator, 1);
 				communicator.operations().allReduce(DeviceOperands.inPlace(buffer), SUM);
 				CompletableFuture<Void> waiting = CompletableFuture.runAsync(communicator::synchronize);
-				communicator.abortHandle().abort();
-				communicator.abortHandle().abort();
+				communicator.abort();
+				communicator.abort();
 				assertThat(waiting).failsWithin(Duration.ofSeconds(10))
 					.withThrowableThat()
 					.withCauseInstanceOf(NcclException.class);
-				assertThat(communicator.abortHandle().isAborted()).isTrue();
 			}
 			return null;
 		});
@@ -390,7 +388,7 @@ class RankCommunicatorTest {
 		CompletableFuture<Void> stuck = CompletableFuture
 			.runAsync(() -> communicator.operations().allReduce(DeviceOperands.inPlace(buffer), SUM));
 		Awaitility.await().until(() -> this.nccl.count("allReduce") == 1);
-		communicator.abortHandle().abort();
+		communicator.abort();
 		assertThat(this.nccl.count("commAbort")).isOne();
 		release.countDown();
 		assertThat(stuck).failsWithin(Duration.ofSeconds(10));
@@ -401,16 +399,14 @@ class RankCommunicatorTest {
 	@Test
 	void aCloseFinalizesAndDestroysOnceAndReleasesItsStream() {
 		RankCommunicator communicator = alone();
-		assertThat(communicator.abortHandle().isAborted()).isFalse();
 		communicator.close();
 		communicator.close();
-		communicator.abortHandle().abort();
+		communicator.abort();
 		assertThat(this.nccl.calls).containsSubsequence("commFinalize", "commDestroy");
 		assertThat(this.nccl.count("commFinalize")).isOne();
 		assertThat(this.nccl.count("commDestroy")).isOne();
 		assertThat(this.nccl.count("commAbort")).isZero();
 		assertThat(this.devices.streamsGone).hasValue(1);
-		assertThat(communicator.abortHandle().isAborted()).isTrue();
 		assertThatIllegalStateException().isThrownBy(communicator::synchronize)
 			.withMessage("synchronize: the communicator is closed");
 	}
@@ -418,7 +414,7 @@ class RankCommunicatorTest {
 	@Test
 	void aCloseAfterAnAbortOnlyDestroysTheStream() {
 		RankCommunicator communicator = alone();
-		communicator.abortHandle().abort();
+		communicator.abort();
 		communicator.close();
 		assertThat(this.nccl.calls).doesNotContain("commFinalize", "commDestroy");
 		assertThat(this.devices.streamsGone).hasValue(1);
@@ -440,7 +436,7 @@ class RankCommunicatorTest {
 				communicator.close();
 			}
 			else {
-				communicator.abortHandle().abort();
+				communicator.abort();
 			}
 			return null;
 		});
@@ -600,7 +596,7 @@ class RankCommunicatorTest {
 		CompletableFuture<NcclException> reported = new CompletableFuture<>();
 		try (RankCommunicator communicator = alone();
 				Watchdog _ = Watchdog.start(communicator, Duration.ofMillis(5), reported::complete)) {
-			communicator.abortHandle().abort();
+			communicator.abort();
 			Awaitility.await()
 				.until(() -> Thread.getAllStackTraces()
 					.keySet()
@@ -625,7 +621,7 @@ class RankCommunicatorTest {
 				() -> RankCommunicator.create(this.nccl.library(), this.id, new RankPlacement(1, 2, 1), null, LONG));
 		RankCommunicator communicator = RankCommunicator.create(this.nccl.library(), this.id,
 				new RankPlacement(0, 2, 0), null, LONG);
-		other.join().abortHandle().abort();
+		other.join().abort();
 		this.nccl.fail(communicator.handle(), NcclResult.REMOTE_ERROR);
 		assertThatExceptionOfType(NcclException.class).isThrownBy(communicator::synchronize);
 		return communicator;
