@@ -8,7 +8,6 @@ import org.bytedeco.cuda.global.cudart;
 import org.bytedeco.javacpp.Loader;
 import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.javacpp.PointerPointer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The CUDA runtime through the JavaCPP preset. Loaded only after a successful probe. All
@@ -16,25 +15,12 @@ import org.jspecify.annotations.Nullable;
  */
 record PresetDeviceRuntime() implements DeviceRuntime {
 
-	/** An address as a JavaCPP pointer. */
-	private static final class Address extends Pointer {
-
-		Address(long address) {
-			this.address = address;
-		}
-
-	}
-
 	/**
 	 * Loads the preset's native library, so that a missing one fails here.
 	 * @throws LinkageError if it or a library it depends on cannot be loaded
 	 */
 	PresetDeviceRuntime() {
 		Loader.load(cudart.class);
-	}
-
-	private static @Nullable CUstream_st stream(long handle) {
-		return (handle != DEFAULT_STREAM) ? new CUstream_st(new Address(handle)) : null;
 	}
 
 	private static void require(String call, int code) {
@@ -72,7 +58,7 @@ record PresetDeviceRuntime() implements DeviceRuntime {
 
 	@Override
 	public void free(long address) {
-		require("cudaFree", cudart.cudaFree(new Address(address)));
+		require("cudaFree", cudart.cudaFree(new PresetPointer(address)));
 	}
 
 	@Override
@@ -85,14 +71,14 @@ record PresetDeviceRuntime() implements DeviceRuntime {
 
 	@Override
 	public void freePinned(long address) {
-		require("cudaFreeHost", cudart.cudaFreeHost(new Address(address)));
+		require("cudaFreeHost", cudart.cudaFreeHost(new PresetPointer(address)));
 	}
 
 	/** An address that CUDA does not know is in plain host memory. */
 	@Override
 	public int deviceOf(long address) {
 		try (cudaPointerAttributes attributes = new cudaPointerAttributes()) {
-			int code = cudart.cudaPointerGetAttributes(attributes, new Address(address));
+			int code = cudart.cudaPointerGetAttributes(attributes, new PresetPointer(address));
 			if (code == cudart.cudaErrorInvalidValue) {
 				cudart.cudaGetLastError();
 				return NO_DEVICE;
@@ -107,8 +93,8 @@ record PresetDeviceRuntime() implements DeviceRuntime {
 	@Override
 	public void copy(long target, long source, long bytes, long stream) {
 		if (bytes > 0) {
-			require("cudaMemcpyAsync of " + bytes + " bytes", cudart.cudaMemcpyAsync(new Address(target),
-					new Address(source), bytes, cudart.cudaMemcpyDefault, stream(stream)));
+			require("cudaMemcpyAsync of " + bytes + " bytes", cudart.cudaMemcpyAsync(new PresetPointer(target),
+					new PresetPointer(source), bytes, cudart.cudaMemcpyDefault, PresetPointer.stream(stream)));
 		}
 	}
 
@@ -121,12 +107,12 @@ record PresetDeviceRuntime() implements DeviceRuntime {
 
 	@Override
 	public void destroyStream(long stream) {
-		require("cudaStreamDestroy", cudart.cudaStreamDestroy(stream(stream)));
+		require("cudaStreamDestroy", cudart.cudaStreamDestroy(PresetPointer.stream(stream)));
 	}
 
 	@Override
 	public boolean isIdle(long stream) {
-		int code = cudart.cudaStreamQuery(stream(stream));
+		int code = cudart.cudaStreamQuery(PresetPointer.stream(stream));
 		if (code == cudart.cudaErrorNotReady) {
 			return false;
 		}

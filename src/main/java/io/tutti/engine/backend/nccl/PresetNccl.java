@@ -22,15 +22,6 @@ final class PresetNccl implements Nccl {
 	/** NCCL's value for an unset number. */
 	private static final int UNDEFINED = Integer.MIN_VALUE;
 
-	/** An address as a JavaCPP pointer. */
-	private static final class Address extends Pointer {
-
-		Address(long address) {
-			this.address = address;
-		}
-
-	}
-
 	/**
 	 * Loads the preset's native library, so that a missing one fails here.
 	 * @throws LinkageError if it or a library it depends on cannot be loaded
@@ -40,19 +31,15 @@ final class PresetNccl implements Nccl {
 	}
 
 	private static @Nullable Pointer at(long address) {
-		return (address != 0) ? new Address(address) : null;
+		return (address != 0) ? new PresetPointer(address) : null;
 	}
 
 	private static @Nullable ncclComm communicator(long handle) {
-		return (handle != 0) ? new ncclComm(new Address(handle)) : null;
-	}
-
-	private static @Nullable CUstream_st stream(long handle) {
-		return (handle != 0) ? new CUstream_st(new Address(handle)) : null;
+		return (handle != 0) ? new ncclComm(new PresetPointer(handle)) : null;
 	}
 
 	private static PointerPointer<Pointer> slot(long address) {
-		return new PointerPointer<>(new Address(address));
+		return new PointerPointer<>(new PresetPointer(address));
 	}
 
 	/**
@@ -202,7 +189,7 @@ final class PresetNccl implements Nccl {
 		int op = call.op();
 		int root = call.root();
 		ncclComm communicator = communicator(handle);
-		CUstream_st stream = stream(call.stream());
+		CUstream_st stream = PresetPointer.stream(call.stream());
 		return switch (call.collective()) {
 			case ALL_REDUCE -> nccl.ncclAllReduce(from, to, count, type, op, communicator, stream);
 			case BROADCAST -> nccl.ncclBroadcast(from, to, count, type, root, communicator, stream);
@@ -218,12 +205,12 @@ final class PresetNccl implements Nccl {
 
 	@Override
 	public int send(long send, long count, int type, int peer, long communicator, long stream) {
-		return nccl.ncclSend(at(send), count, type, peer, communicator(communicator), stream(stream));
+		return nccl.ncclSend(at(send), count, type, peer, communicator(communicator), PresetPointer.stream(stream));
 	}
 
 	@Override
 	public int recv(long receive, long count, int type, int peer, long communicator, long stream) {
-		return nccl.ncclRecv(at(receive), count, type, peer, communicator(communicator), stream(stream));
+		return nccl.ncclRecv(at(receive), count, type, peer, communicator(communicator), PresetPointer.stream(stream));
 	}
 
 	@Override

@@ -132,7 +132,7 @@ class PresetDriftTest {
 	}
 
 	@Test
-	void onlyTheTwoPresetClassesUseThePreset() {
+	void onlyThePresetClassesUseThePreset() {
 		noClasses().that()
 			.haveNameNotMatching(".*\\.Preset[^.]*")
 			.should()
