@@ -193,8 +193,7 @@ final class HostStaging implements AutoCloseable {
 		try {
 			if (!this.turn.tryLock(deadline.remainingNanos(), TimeUnit.NANOSECONDS)) {
 				throw DeviceCollectives.broken(this.group, call.collective()
-						+ " on device memory waited behind another " + "for " + deadline.timeout().toMillis() + " ms",
-						null);
+						+ " on device memory waited behind another for " + deadline.timeout().toMillis() + " ms", null);
 			}
 		}
 		catch (InterruptedException ex) {
@@ -258,7 +257,7 @@ final class HostStaging implements AutoCloseable {
 		long send = call.send().bytes();
 		long receive = call.receive().bytes();
 		return switch (call.collective()) {
-			case ALL_REDUCE, SCAN, EXCLUSIVE_SCAN -> new Layout(1, 1, send, true);
+			case ALL_REDUCE -> new Layout(1, 1, send, true);
 			case REDUCE -> new Layout(1, root ? 1 : 0, send, true);
 			case BROADCAST -> new Layout(root ? 1 : 0, 1, receive, true);
 			case ALL_GATHER -> new Layout(1, all, send, false);
@@ -266,7 +265,8 @@ final class HostStaging implements AutoCloseable {
 			case GATHER -> new Layout(1, root ? all : 0, send, false);
 			case SCATTER -> new Layout(root ? all : 0, 1, receive, false);
 			case ALL_TO_ALL -> new Layout(all, all, send / all, false);
-			case BARRIER -> throw new IllegalArgumentException("a barrier has no buffer");
+			case BARRIER, SCAN, EXCLUSIVE_SCAN ->
+				throw new IllegalArgumentException(call.collective() + " is not offered on device memory");
 		};
 	}
 
