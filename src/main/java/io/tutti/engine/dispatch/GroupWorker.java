@@ -1,7 +1,8 @@
 package io.tutti.engine.dispatch;
 
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 
@@ -17,14 +18,14 @@ final class GroupWorker implements AutoCloseable {
 
 	private final GroupIdentity identity;
 
-	private final ExecutorService executor;
+	private final ThreadPoolExecutor executor;
 
 	private volatile @Nullable Thread thread;
 
 	GroupWorker(GroupIdentity identity) {
 		this.identity = identity;
 		String name = "tutti-r" + identity.worldRank() + "-" + identity.name() + "-worker";
-		this.executor = Executors.newSingleThreadExecutor((task) -> {
+		this.executor = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), (task) -> {
 			Thread worker = Thread.ofPlatform().name(name).daemon().unstarted(task);
 			this.thread = worker;
 			return worker;
@@ -37,13 +38,15 @@ final class GroupWorker implements AutoCloseable {
 
 	/**
 	 * Draws a ticket and queues its task atomically, so that the queue holds tickets in
-	 * order and no task waits for a later one.
+	 * order and no task waits for a later one. Starts the thread before, since a ticket
+	 * whose task cannot run would hold up all later calls.
 	 * @return the ticket
 	 */
 	synchronized long submit(LongSupplier draw, LongConsumer task) {
 		if (this.executor.isShutdown()) {
 			throw GroupStateException.closed(this.identity);
 		}
+		this.executor.prestartCoreThread();
 		long ticket = draw.getAsLong();
 		this.executor.execute(() -> task.accept(ticket));
 		return ticket;

@@ -1,5 +1,7 @@
 package io.tutti.engine.dispatch;
 
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -15,7 +17,11 @@ final class IssueOrder {
 
 	private volatile long serving;
 
+	/** Threads that wait, and forgone tickets. */
 	private volatile int waiting;
+
+	/** The ticket after the last of forgone tickets, by the first. */
+	private final Map<Long, Long> forgone = new HashMap<>();
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -92,10 +98,15 @@ final class IssueOrder {
 	 * the caller.
 	 */
 	void forgo(long first, int tickets) {
-		Thread.startVirtualThread(() -> {
-			awaitTurn(first);
-			pass(first + tickets - 1);
-		});
+		this.lock.lock();
+		try {
+			this.waiting++;
+			this.forgone.put(first, first + tickets);
+			passForgone();
+		}
+		finally {
+			this.lock.unlock();
+		}
 	}
 
 	/** Ends the turn of a ticket; of successive tickets, the last. */
@@ -104,12 +115,21 @@ final class IssueOrder {
 		if (this.waiting > 0) {
 			this.lock.lock();
 			try {
-				this.passed.signalAll();
+				passForgone();
 			}
 			finally {
 				this.lock.unlock();
 			}
 		}
+	}
+
+	/** Requires the lock. */
+	private void passForgone() {
+		for (Long next = this.forgone.remove(this.serving); next != null; next = this.forgone.remove(this.serving)) {
+			this.waiting--;
+			this.serving = next;
+		}
+		this.passed.signalAll();
 	}
 
 }
