@@ -187,15 +187,20 @@ final class CallRunner implements AutoCloseable {
 
 	/**
 	 * Time at which the call's turn came. Does not read the clock if the turn was free at
-	 * once.
+	 * once. A call whose deadline passes gives up its turn only with the verdict, which
+	 * fails the calls behind it: the other ranks would get them in its place.
 	 */
 	private long awaitTurn(long ticket, int tickets, Collective collective, long issuedNanos, CallOptions options) {
 		if (this.order.isTurn(ticket)) {
 			return issuedNanos;
 		}
 		if (!this.order.awaitTurn(ticket, issuedNanos, options.timeoutNanos())) {
-			this.order.forgo(ticket, tickets);
-			throw waitedForItsTurn(ticket, collective, issuedNanos, options);
+			try {
+				throw waitedForItsTurn(ticket, collective, issuedNanos, options);
+			}
+			finally {
+				this.order.forgo(ticket, tickets);
+			}
 		}
 		return System.nanoTime();
 	}
@@ -232,8 +237,9 @@ final class CallRunner implements AutoCloseable {
 	}
 
 	/**
-	 * Queues a call for the worker thread. The work completes on a separate thread, after
-	 * the turn is passed on, so that the group may be closed once the work is done.
+	 * Queues a call for the worker thread. The work completes after the turn is passed
+	 * on, so that the group may be closed once the work is done, unless its deadline
+	 * passes before.
 	 * @param tickets how many sequence numbers the call takes
 	 */
 	private Work<Void> submit(Collective collective, int tickets, CallOptions options, Turn turn) {
@@ -243,13 +249,15 @@ final class CallRunner implements AutoCloseable {
 		AtomicBoolean taken = new AtomicBoolean();
 		long drawn = this.worker.submit(() -> this.order.draw(tickets), (ticket) -> {
 			this.order.awaitTurn(ticket);
-			if (!taken.compareAndSet(false, true)) {
-				this.order.pass(ticket + tickets - 1);
-				return;
-			}
 			Throwable failure = null;
 			try {
-				turn.run(ticket, issuedNanos);
+				if (taken.compareAndSet(false, true)) {
+					turn.run(ticket, issuedNanos);
+				}
+				else {
+					// Ends with the verdict.
+					result.join();
+				}
 			}
 			catch (RuntimeException | Error ex) {
 				failure = ex;
@@ -282,9 +290,13 @@ final class CallRunner implements AutoCloseable {
 			Supplier<CollectiveException> failure) {
 		CompletableFuture<Void> alarm = new CompletableFuture<>();
 		alarm.orTimeout(leftNanos, TimeUnit.NANOSECONDS).exceptionally((ex) -> {
-			if (taken.compareAndSet(false, true)) {
-				Thread.startVirtualThread(() -> result.completeExceptionally(failure.get()));
-			}
+			Thread.startVirtualThread(() -> {
+				if (taken.compareAndSet(false, true)) {
+					result.completeAsync(() -> {
+						throw failure.get();
+					}, Runnable::run);
+				}
+			});
 			return null;
 		});
 		result.whenComplete((done, ex) -> alarm.complete(null));
