@@ -88,13 +88,17 @@ final class EngineWork<T extends @Nullable Object> implements Work<T> {
 		CollectiveException broken = this.abort
 			.apply("the calling thread was interrupted while it waited for " + this.call);
 		try {
-			this.end.handle((result, failure) -> null).join();
+			awaitEnd();
 			Throwable failure = failure();
 			return (failure != null) ? CleanUp.unchecked(failure) : broken;
 		}
 		finally {
 			Thread.currentThread().interrupt();
 		}
+	}
+
+	private void awaitEnd() {
+		this.end.handle((result, failure) -> null).join();
 	}
 
 	@Override
@@ -151,7 +155,11 @@ final class EngineWork<T extends @Nullable Object> implements Work<T> {
 
 	@Override
 	public boolean cancel() {
-		return this.cancellation.getAsBoolean();
+		boolean withdrawn = this.cancellation.getAsBoolean();
+		if (withdrawn) {
+			awaitEnd();
+		}
+		return withdrawn;
 	}
 
 	@Override

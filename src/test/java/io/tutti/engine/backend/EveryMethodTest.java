@@ -176,21 +176,32 @@ class EveryMethodTest {
 	@EnumSource
 	void aCancelledReceiveCarriesRankPeerAndGroup(TestedTransport transport) throws Exception {
 		try (World world = transport.world(2, Worlds.TIMEOUTS)) {
-			ProcessGroup group = world.group(1);
-			Work<?> work = group.receiveAsync(MemorySegment.ofArray(new int[1]), DataType.INT32, 0, 5);
-			assertThat(work.cancel()).isTrue();
-			for (Throwable seen : List.of(catchThrowable(work::await), work.failure(),
-					catchThrowable(() -> work.await(LIMIT)))) {
-				assertThat(seen).isInstanceOf(CancellationException.class)
-					.hasMessageStartingWith("rank 1: group world: ");
-				Failure.Origin origin = (Failure.Origin) seen;
-				assertThat(origin.rank()).isOne();
-				assertThat(origin.worldSize()).isEqualTo(2);
-				assertThat(origin.group()).isEqualTo("world");
-				assertThat(origin.peers()).containsExactly(0);
-			}
-			assertThat(work.toFuture()).isCancelled();
+			requireCancelled(world.group(1).receiveAsync(MemorySegment.ofArray(new int[1]), DataType.INT32, 0, 5));
 		}
+	}
+
+	/** Large enough to wait for its receive. */
+	@ParameterizedTest
+	@EnumSource
+	void soDoesACancelledSend(TestedTransport transport) throws Exception {
+		try (World world = transport.world(2, Worlds.TIMEOUTS)) {
+			requireCancelled(world.group(1).sendAsync(MemorySegment.ofArray(new int[1 << 18]), DataType.INT32, 0, 5));
+		}
+	}
+
+	private static void requireCancelled(Work<?> work) {
+		assertThat(work.cancel()).isTrue();
+		assertThat(work.isDone()).isTrue();
+		for (Throwable seen : List.of(catchThrowable(work::await), work.failure(),
+				catchThrowable(() -> work.await(LIMIT)))) {
+			assertThat(seen).isInstanceOf(CancellationException.class).hasMessageStartingWith("rank 1: group world: ");
+			Failure.Origin origin = (Failure.Origin) seen;
+			assertThat(origin.rank()).isOne();
+			assertThat(origin.worldSize()).isEqualTo(2);
+			assertThat(origin.group()).isEqualTo("world");
+			assertThat(origin.peers()).containsExactly(0);
+		}
+		assertThat(work.toFuture()).isCancelled();
 	}
 
 	@Test
