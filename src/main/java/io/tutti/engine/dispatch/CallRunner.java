@@ -238,8 +238,7 @@ final class CallRunner implements AutoCloseable {
 
 	/**
 	 * Queues a call for the worker thread. The work completes after the turn is passed
-	 * on, so that the group may be closed once the work is done, unless its deadline
-	 * passes before.
+	 * on, so that the group may be closed once the work is done, or at its deadline.
 	 * @param tickets how many sequence numbers the call takes
 	 */
 	private Work<Void> submit(Collective collective, int tickets, CallOptions options, Turn turn) {
@@ -275,14 +274,12 @@ final class CallRunner implements AutoCloseable {
 	}
 
 	private static void complete(CompletableFuture<Void> result, @Nullable Throwable failure) {
-		Thread.startVirtualThread(() -> {
-			if (failure == null) {
-				result.complete(null);
-			}
-			else {
-				result.completeExceptionally(failure);
-			}
-		});
+		if (failure == null) {
+			result.complete(null);
+		}
+		else {
+			result.completeExceptionally(failure);
+		}
 	}
 
 	/** Fails a queued call at its deadline if its turn has not come by then. */

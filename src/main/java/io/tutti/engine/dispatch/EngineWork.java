@@ -122,16 +122,21 @@ final class EngineWork<T extends @Nullable Object> implements Work<T> {
 		open.add(copy);
 		copy.whenComplete((result, failure) -> open.remove(copy));
 		if (isDone()) {
-			completeCopies(open);
+			complete(copy);
 		}
 		return copy;
 	}
 
+	/**
+	 * A caller's actions run on the thread that completes the copy, so each copy has its
+	 * own: waiting callers and other copies do not wait for them.
+	 */
 	private synchronized Set<CompletableFuture<T>> copies() {
 		Set<CompletableFuture<T>> open = this.copies;
 		if (open == null) {
 			Set<CompletableFuture<T>> created = ConcurrentHashMap.newKeySet();
-			this.end.whenComplete((result, failure) -> completeCopies(created));
+			this.end.whenComplete(
+					(result, failure) -> created.forEach((copy) -> Thread.startVirtualThread(() -> complete(copy))));
 			this.copies = created;
 			return created;
 		}
@@ -139,16 +144,13 @@ final class EngineWork<T extends @Nullable Object> implements Work<T> {
 	}
 
 	/** Called after the call has ended. */
-	private void completeCopies(Set<CompletableFuture<T>> open) {
+	private void complete(CompletableFuture<T> copy) {
 		this.end.whenComplete((result, failure) -> {
-			Throwable cause = cause(failure);
-			for (CompletableFuture<T> copy : open) {
-				if (cause != null) {
-					copy.completeExceptionally(cause);
-				}
-				else {
-					copy.complete(result);
-				}
+			if (failure != null) {
+				copy.completeExceptionally(Objects.requireNonNull(cause(failure)));
+			}
+			else {
+				copy.complete(result);
 			}
 		});
 	}

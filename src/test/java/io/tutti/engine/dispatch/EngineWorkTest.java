@@ -3,8 +3,12 @@ package io.tutti.engine.dispatch;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import java.util.stream.Stream;
 
+import io.tutti.CollectiveException;
 import io.tutti.Work;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -18,11 +22,15 @@ import static org.awaitility.Awaitility.await;
 @Timeout(60)
 class EngineWorkTest {
 
+	private static final Duration LIMIT = Duration.ofSeconds(30);
+
+	private static final Function<String, CollectiveException> NO_ABORT = (reason) -> {
+		throw new AssertionError(reason);
+	};
+
 	private final CompletableFuture<Integer> end = new CompletableFuture<>();
 
-	private final Work<Integer> work = new EngineWork<>(this.end, "a call", (reason) -> {
-		throw new AssertionError(reason);
-	}, () -> false);
+	private final Work<Integer> work = new EngineWork<>(this.end, "a call", NO_ABORT, () -> false);
 
 	@Test
 	void pollingACallLeavesNothingBehind() throws Exception {
@@ -31,7 +39,7 @@ class EngineWorkTest {
 		}
 		assertThat(this.end.getNumberOfDependents()).isOne();
 		WeakReference<CompletableFuture<Integer>> cancelled = cancelled();
-		await().atMost(Duration.ofSeconds(30)).until(() -> {
+		await().atMost(LIMIT).until(() -> {
 			System.gc();
 			return cancelled.get() == null;
 		});
@@ -50,9 +58,40 @@ class EngineWorkTest {
 		CompletableFuture<Integer> one = this.work.toFuture();
 		CompletableFuture<Integer> other = this.work.toFuture().thenApply((value) -> 2 * value);
 		this.end.complete(7);
-		assertThat(one).isCompletedWithValue(7);
-		assertThat(other).isCompletedWithValue(14);
+		assertThat(one).succeedsWithin(LIMIT).isEqualTo(7);
+		assertThat(other).succeedsWithin(LIMIT).isEqualTo(14);
 		assertThat(this.work.toFuture()).isCompletedWithValue(7);
+	}
+
+	@Test
+	void aCallbackDelaysNeitherAWaiterNorTheOtherCopies() {
+		CompletableFuture<Integer> waited = new CompletableFuture<>();
+		awaitState(Thread.State.TIMED_WAITING, start(() -> waited.complete(this.work.await())));
+		List<CompletableFuture<Integer>> callbacks = Stream
+			.generate(() -> this.work.toFuture().thenApply((value) -> waited.join()))
+			.limit(2)
+			.toList();
+		start(() -> this.end.complete(7));
+		assertThat(waited).succeedsWithin(LIMIT).isEqualTo(7);
+		assertThat(callbacks).allSatisfy((callback) -> assertThat(callback).succeedsWithin(LIMIT));
+	}
+
+	@Test
+	void aCancelledCallIsDoneWhenCancelReturns() {
+		CompletableFuture<Boolean> cancelled = new CompletableFuture<>();
+		Work<Integer> withdrawn = new EngineWork<>(this.end, "a call", NO_ABORT, () -> true);
+		awaitState(Thread.State.WAITING, start(() -> cancelled.complete(withdrawn.cancel() && withdrawn.isDone())));
+		this.end.completeExceptionally(new CancellationException("withdrawn"));
+		assertThat(cancelled).succeedsWithin(LIMIT).isEqualTo(true);
+		assertThat(withdrawn.failure()).hasMessage("withdrawn");
+	}
+
+	private static Thread start(Runnable task) {
+		return Thread.ofPlatform().daemon().start(task);
+	}
+
+	private static void awaitState(Thread.State state, Thread thread) {
+		await().atMost(LIMIT).until(thread::getState, state::equals);
 	}
 
 }
