@@ -194,8 +194,11 @@ final class GroupRegistry implements ControlListener {
 	private void remove(DefaultProcessGroup group) {
 		if (!group.name().equals(Failure.WORLD)) {
 			long lastEntered = group.lastEntered();
-			forget(group.name(), new LeftGroup(lastEntered, group.called(lastEntered)));
-			this.past.add(group);
+			LeftGroup last = new LeftGroup(lastEntered, group.called(lastEntered));
+			synchronized (this.past) {
+				forget(group.name(), last);
+				this.past.add(group);
+			}
 		}
 	}
 
@@ -393,9 +396,12 @@ final class GroupRegistry implements ControlListener {
 
 	/** This process's totals for a collective, including groups that it has left. */
 	CallTotals totals(Collective collective) {
-		return groups().stream()
-			.map((group) -> group.recorder().totals(collective))
-			.reduce(this.past.totals(collective), CallTotals::plus);
+		synchronized (this.past) {
+			return groups().stream()
+				.filter(PastGroups::isCounted)
+				.map((group) -> group.recorder().totals(collective))
+				.reduce(this.past.totals(collective), CallTotals::plus);
+		}
 	}
 
 	/** Switches the recording of call sites on or off. */

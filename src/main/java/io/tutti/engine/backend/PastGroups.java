@@ -10,14 +10,18 @@ import io.tutti.engine.dispatch.DefaultProcessGroup;
 /**
  * Totals of the groups that this rank has left, so that counters never decrease. Groups
  * in which ranks choose transports are not counted, since their collectives are not the
- * application's.
+ * application's. For one thread at a time.
  */
 final class PastGroups {
 
 	private final Map<Collective, CallTotals> totals = new EnumMap<>(Collective.class);
 
-	synchronized void add(DefaultProcessGroup group) {
-		if (group.name().endsWith(Groups.FORMING)) {
+	static boolean isCounted(DefaultProcessGroup group) {
+		return !group.name().endsWith(Groups.FORMING);
+	}
+
+	void add(DefaultProcessGroup group) {
+		if (!isCounted(group)) {
 			return;
 		}
 		for (Collective collective : Collective.values()) {
@@ -25,7 +29,7 @@ final class PastGroups {
 		}
 	}
 
-	synchronized CallTotals totals(Collective collective) {
+	CallTotals totals(Collective collective) {
 		return this.totals.getOrDefault(collective, CallTotals.NONE);
 	}
 

@@ -3,10 +3,12 @@ package io.tutti.engine.backend;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import io.tutti.Collective;
 import io.tutti.CollectiveListener;
 import io.tutti.Failure;
 import io.tutti.ProcessGroup;
@@ -97,18 +99,57 @@ class GroupRegistryTest {
 
 	@Test
 	void theTableOfGroupsThatWereLeftIsBounded() {
-		GroupIdentity identity = GroupIdentity.world(0, 1, 0);
-		FailureLatch latch = this.registry.add(identity);
-		try (ControlPlane plane = new SimulatedControl(1).join(0, this.registry);
-				ProcessGroup world = new SimulatedGroups(new SimulatedNetwork(1), plane, this.registry, TIMEOUTS,
-						AlgorithmOverrides.NONE, new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT))
-					.form(identity, latch)) {
+		try (ControlPlane plane = new SimulatedControl(1).join(0, this.registry); ProcessGroup world = world(plane)) {
 			for (int i = 0; i < GroupRegistry.REMEMBERED + 10; i++) {
 				world.split(0, 0).close();
 			}
 			assertThat(this.registry.remembered()).isEqualTo(GroupRegistry.REMEMBERED);
 			assertThat(this.registry.lastEntered("world/" + (GroupRegistry.REMEMBERED + 9) + ".0")).isEqualTo(-1);
 		}
+	}
+
+	/** Many rounds, since few of the readings fall within the end of a group. */
+	@Test
+	void totalsNeverDecrease() throws Exception {
+		try (ControlPlane plane = new SimulatedControl(1).join(0, this.registry); ProcessGroup world = world(plane)) {
+			CompletableFuture<Void> leaving = CompletableFuture.runAsync(() -> {
+				for (int i = 0; i < 3000; i++) {
+					try (ProcessGroup part = world.split(0, 0)) {
+						part.barrier();
+					}
+				}
+			});
+			for (long seen = 0; !leaving.isDone();) {
+				long now = this.registry.totals(Collective.BARRIER).done();
+				assertThat(now).isGreaterThanOrEqualTo(seen);
+				seen = now;
+			}
+			leaving.join();
+			assertThat(this.registry.totals(Collective.BARRIER).done()).isEqualTo(3000);
+		}
+	}
+
+	@Test
+	void callsInWhichRanksFormAGroupAreNotCounted() {
+		try (ControlPlane plane = new SimulatedControl(1).join(0, this.registry); ProcessGroup world = world(plane)) {
+			GroupIdentity identity = GroupIdentity.world(0, 1, 0).other("world/0.0" + Groups.FORMING, 0, List.of(0));
+			try (ProcessGroup forming = groups(plane).form(identity, this.registry.add(identity))) {
+				forming.barrier();
+				assertThat(this.registry.totals(Collective.BARRIER).done()).isZero();
+			}
+			world.barrier();
+			assertThat(this.registry.totals(Collective.BARRIER).done()).isOne();
+		}
+	}
+
+	private ProcessGroup world(ControlPlane plane) {
+		GroupIdentity identity = GroupIdentity.world(0, 1, 0);
+		return groups(plane).form(identity, this.registry.add(identity));
+	}
+
+	private SimulatedGroups groups(ControlPlane plane) {
+		return new SimulatedGroups(new SimulatedNetwork(1), plane, this.registry, TIMEOUTS, AlgorithmOverrides.NONE,
+				new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT));
 	}
 
 	@Test
