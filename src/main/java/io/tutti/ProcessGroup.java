@@ -31,9 +31,10 @@ import org.jspecify.annotations.Nullable;
  * <b>Lifetime of buffers.</b> The caller leaves a buffer alive and untouched until the
  * call returns or its work is done. The group keeps the memory of automatic arenas and
  * arrays reachable until then. While an asynchronous collective runs, closing the shared
- * arena of one of its buffers throws an {@link IllegalStateException}; a call whose
- * buffer is closed before its turn breaks the group. An asynchronous call refuses memory
- * of a confined arena, which cannot be protected. A synchronous call does not protect its
+ * arena of its buffers throws an {@link IllegalStateException}; that of a list of buffers
+ * may close, and the group breaks if the call still needs it. So it does if a buffer is
+ * closed before the turn of its call. An asynchronous call refuses memory of a confined
+ * arena, which cannot be protected. A synchronous call does not protect its
  * buffers: closing their arena on another thread during the call frees memory that the
  * call writes. On an MPI library ({@code tutti.mpi.library}), leave the native buffers of
  * a call or message that has failed with the group alive and untouched until the process
@@ -1432,18 +1433,19 @@ public interface ProcessGroup extends AutoCloseable {
 	Work<Void> barrierAsync();
 
 	/**
-	 * Allocates a buffer on which calls are fastest: ranks of one host map each other's
-	 * buffers, so no staging copy is needed. Calls may use any part of the buffer,
-	 * provided that every rank's buffer comes from this method. Collective, but not
-	 * asynchronous.
+	 * Allocates a buffer. In a group whose ranks all share the memory of one host, calls
+	 * on it are fastest: the ranks map each other's buffers, so no staging copy is
+	 * needed. Calls may use any part of the buffer, provided that every rank's buffer
+	 * comes from this method. In any other group it is ordinary native memory.
+	 * Collective, but not asynchronous.
 	 * @param bytes at least 0; the same on every rank
 	 * @return a zeroed buffer of that size, accessible from any thread until it is freed
 	 * or the group is closed
 	 * @throws IllegalArgumentException on every rank, if the sizes differ; the group
 	 * stays usable
 	 * @throws OutOfMemoryError on every rank, if one of them has no memory for its
-	 * buffer, or if they share a host that has less memory available than their buffers
-	 * need; no rank keeps a buffer, and the group stays usable
+	 * buffer, or if they all share a host that has less memory available than their
+	 * buffers need; no rank keeps a buffer, and the group stays usable
 	 */
 	MemorySegment allocate(long bytes);
 
@@ -1633,8 +1635,9 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * Leaves the group: running and waiting calls on this rank fail, then connections and
-	 * memory are released. A second call waits until the first has ended and has no other
-	 * effect. Calls that this rank has completed can still complete on other ranks; their
+	 * memory are released. A second call waits until the first has ended, but no longer
+	 * than {@code tutti.timeout.drain} and twice {@code tutti.timeout.abort}, and has no
+	 * other effect. Calls that this rank has completed can still complete on other ranks; their
 	 * later calls that need this rank fail. Queued messages of sends that have returned
 	 * are sent first, for at most {@code tutti.timeout.drain}.
 	 * @throws CollectiveException if they cannot be sent in that time; the group is then

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FlightRecorder {
 
-	/** Calls kept for the group of all ranks; takes 125 KiB. */
+	/** Calls kept for the group of all ranks; takes 128 KiB. */
 	public static final int CAPACITY = 2000;
 
 	/** Calls kept for a subgroup; there may be many subgroups. */
