@@ -64,41 +64,48 @@ record LibMpiBootstrap(String host, int port, String secret) {
 	}
 
 	private static String chosen(MpiWorld world, boolean oneHost, @Nullable String bindAddress) {
-		String host = (bindAddress != null) ? bindAddress
-				: oneHost ? RankAssignment.DEFAULT_MASTER_ADDRESS : reachableAddress();
-		byte[] secret = new byte[SECRET_BYTES];
-		new SecureRandom().nextBytes(secret);
-		return String.join("\n", host, String.valueOf(freePort(world, host)), HexFormat.of().formatHex(secret));
+		try {
+			String host = announced(bindAddress, oneHost);
+			byte[] secret = new byte[SECRET_BYTES];
+			new SecureRandom().nextBytes(secret);
+			return String.join("\n", host, String.valueOf(freePort(host)), HexFormat.of().formatHex(secret));
+		}
+		catch (IOException ex) {
+			throw new GroupSetupException(GroupIdentity.world(world.rank(), world.worldSize(), 0),
+					"rank 0 cannot listen for the control plane; set tutti.rendezvous.bind-address to an address of its"
+							+ " host",
+					ex);
+		}
+	}
+
+	/** The address at which the other ranks reach rank 0. */
+	static String announced(@Nullable String bindAddress, boolean oneHost) throws IOException {
+		if (bindAddress != null && !InetAddress.getByName(bindAddress).isAnyLocalAddress()) {
+			return bindAddress;
+		}
+		return oneHost ? RankAssignment.DEFAULT_MASTER_ADDRESS : reachableAddress();
 	}
 
 	/**
 	 * Another process is unlikely to get the port between this check and the rendezvous.
 	 */
-	private static int freePort(MpiWorld world, String host) {
+	private static int freePort(String host) throws IOException {
 		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName(host))) {
 			return socket.getLocalPort();
 		}
 		catch (IOException ex) {
-			throw new GroupSetupException(GroupIdentity.world(world.rank(), world.worldSize(), 0),
-					"rank 0 cannot listen on " + host
-							+ " for the control plane; set tutti.rendezvous.bind-address to an address of its host",
-					ex);
+			throw new IOException(host + ": " + ex.getMessage(), ex);
 		}
 	}
 
-	private static String reachableAddress() {
-		try {
-			return NetworkInterface.networkInterfaces()
-				.filter(LibMpiBootstrap::isUsable)
-				.flatMap(NetworkInterface::inetAddresses)
-				.filter((address) -> !address.isLoopbackAddress() && !address.isLinkLocalAddress())
-				.min(Comparator.comparing((address) -> address instanceof Inet4Address ? 0 : 1))
-				.map(InetAddress::getHostAddress)
-				.orElse(RankAssignment.DEFAULT_MASTER_ADDRESS);
-		}
-		catch (SocketException ex) {
-			return RankAssignment.DEFAULT_MASTER_ADDRESS;
-		}
+	private static String reachableAddress() throws IOException {
+		return NetworkInterface.networkInterfaces()
+			.filter(LibMpiBootstrap::isUsable)
+			.flatMap(NetworkInterface::inetAddresses)
+			.filter((address) -> !address.isLoopbackAddress() && !address.isLinkLocalAddress())
+			.min(Comparator.comparing((address) -> address instanceof Inet4Address ? 0 : 1))
+			.map(InetAddress::getHostAddress)
+			.orElseThrow(() -> new IOException("no network interface has an address that other hosts can reach"));
 	}
 
 	private static boolean isUsable(NetworkInterface network) {
