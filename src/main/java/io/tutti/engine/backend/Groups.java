@@ -94,8 +94,8 @@ final class Groups implements GroupFactory {
 	/**
 	 * Forms a group whose latch is registered.
 	 * @throws GroupSetupException if resource allocation fails
-	 * @throws BackendUnavailableException if shared memory is required and the ranks do
-	 * not all share it
+	 * @throws BackendUnavailableException if shared memory is required and the ranks are
+	 * on several hosts
 	 */
 	DefaultProcessGroup form(GroupIdentity identity, FailureLatch latch) {
 		boolean sharing = mayShareMemory(identity);
@@ -125,7 +125,7 @@ final class Groups implements GroupFactory {
 	private GroupBackend layered(GroupIdentity identity, FailureLatch latch, GroupBackend beneath,
 			DefaultProcessGroup setup, MetadataExchange exchange, Deadline deadline) {
 		try {
-			setup.barrier();
+			setup.withTimeout(deadline.remaining()).barrier();
 			return (this.layer != null)
 					? this.layer.over(identity, beneath, latch, this.membership.control(), exchange, deadline)
 					: beneath;
@@ -236,7 +236,10 @@ final class Groups implements GroupFactory {
 			Deadline deadline) throws IOException {
 		int leader = (memory != null) ? memory.members().getFirst() : identity.rank();
 		Hosts hosts = Hosts.of(leaders(exchange.allGather(ofInt(leader), deadline)));
-		requireWhatWasAskedFor(identity, hosts.count());
+		if (!allows(hosts.count())) {
+			throw new IOException("its ranks do not all share memory, and tutti.transport.kind=shm allows nothing else;"
+					+ " free memory in " + memorySettings().directory() + ", or set tutti.transport.kind to auto");
+		}
 		return hosts;
 	}
 
@@ -298,17 +301,18 @@ final class Groups implements GroupFactory {
 	private boolean mayShareMemory(GroupIdentity identity) {
 		List<PeerAddress> roster = this.membership.roster();
 		int hosts = (int) identity.members().stream().map((rank) -> roster.get(rank).hostIdentity()).distinct().count();
-		requireWhatWasAskedFor(identity, hosts);
-		return hosts < identity.worldSize() && this.sharedConfig.transport() != TransportChoice.TCP;
-	}
-
-	private void requireWhatWasAskedFor(GroupIdentity identity, int hosts) {
-		if (hosts > 1 && this.sharedConfig.transport() == TransportChoice.SHM) {
+		if (!allows(hosts)) {
 			throw new BackendUnavailableException(this.settings.backend(),
 					"the ranks of group " + identity.name()
 							+ " do not all share memory, and tutti.transport.kind=shm allows nothing else",
-					"Set tutti.transport.kind to auto");
+					"Set tutti.transport.kind to auto")
+				.onRank(identity.worldRank(), identity.jobSize());
 		}
+		return hosts < identity.worldSize() && this.sharedConfig.transport() != TransportChoice.TCP;
+	}
+
+	private boolean allows(int hosts) {
+		return hosts == 1 || this.sharedConfig.transport() != TransportChoice.SHM;
 	}
 
 	private SharedMemorySettings memorySettings() {
