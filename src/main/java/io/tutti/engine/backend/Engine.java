@@ -106,8 +106,8 @@ public final class Engine implements AutoCloseable {
 
 	private static Engine bootstrap(RankAssignment assignment, EngineSettings settings, CollectiveListener events,
 			@Nullable BackendLayer layer, boolean elastic) {
-		DataListener listener = listen(assignment, settings);
 		warmUp(assignment);
+		DataListener listener = listen(assignment, settings);
 		Membership membership = null;
 		try {
 			GroupRegistry registry = new GroupRegistry(events);
@@ -123,7 +123,7 @@ public final class Engine implements AutoCloseable {
 			return new Engine(membership, registry, groups.form(identity, latch), groups, listener::close);
 		}
 		catch (RuntimeException | Error ex) {
-			close(listener, membership);
+			closeAfter(ex, listener, membership);
 			throw ex;
 		}
 	}
@@ -166,11 +166,12 @@ public final class Engine implements AutoCloseable {
 		}
 	}
 
-	private static void close(DataListener listener, @Nullable Membership membership) {
-		listener.close();
-		if (membership != null) {
-			membership.control().close();
-		}
+	private static void closeAfter(Throwable failure, DataListener listener, @Nullable Membership membership) {
+		CleanUp.after(failure, List.of(listener::close, () -> {
+			if (membership != null) {
+				membership.control().close();
+			}
+		}));
 	}
 
 	private static DataListener listen(RankAssignment assignment, EngineSettings settings) {

@@ -1,6 +1,7 @@
 package io.tutti.engine.backend;
 
 import java.time.Duration;
+import java.util.List;
 
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.libmpi.LibMpiGroupBackend;
@@ -11,6 +12,7 @@ import io.tutti.engine.control.ControlPlane;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.engine.dispatch.GroupFactory;
 import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.PointToPoint;
@@ -40,8 +42,14 @@ record LibMpiGroups(MpiWorld world, ControlPlane control, GroupRegistry registry
 		MpiCommunicator communicator = this.world.communicator(identity.members(), identity.name(),
 				Deadline.after(this.timeouts.rendezvous()));
 		LibMpiGroupBackend backend = new LibMpiGroupBackend(Backends.MPI, identity, communicator, latch, abortGrace());
-		return this.registry.ready(new DefaultProcessGroup(identity, backend, latch, this.control, this.timeouts,
-				new Formed(this, communicator)));
+		try {
+			return this.registry.ready(new DefaultProcessGroup(identity, backend, latch, this.control, this.timeouts,
+					new Formed(this, communicator)));
+		}
+		catch (RuntimeException | Error ex) {
+			CleanUp.after(ex, List.of(backend::close));
+			throw ex;
+		}
 	}
 
 	/**

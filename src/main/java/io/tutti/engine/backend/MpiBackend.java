@@ -1,5 +1,7 @@
 package io.tutti.engine.backend;
 
+import java.util.List;
+
 import io.tutti.BackendUnavailableException;
 import io.tutti.CollectiveListener;
 import io.tutti.engine.RankAssignment;
@@ -9,6 +11,7 @@ import io.tutti.engine.bootstrap.Rendezvous;
 import io.tutti.engine.control.Membership;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 
@@ -52,8 +55,8 @@ final class MpiBackend implements Backend {
 			requireSameWorld(mpi, assignment);
 			return join(mpi, assignment, settings, events, deadline);
 		}
-		catch (RuntimeException ex) {
-			mpi.close(Deadline.after(settings.timeouts().abort()));
+		catch (RuntimeException | Error ex) {
+			CleanUp.after(ex, List.of(() -> mpi.close(Deadline.after(settings.timeouts().abort()))));
 			throw ex;
 		}
 	}
@@ -71,8 +74,8 @@ final class MpiBackend implements Backend {
 				.form(GroupIdentity.world(assignment.rank(), assignment.worldSize(), membership.generation()), latch);
 			return new Engine(membership, registry, world, new LibMpiRuntime(mpi, settings.timeouts(), events));
 		}
-		catch (RuntimeException ex) {
-			membership.control().close();
+		catch (RuntimeException | Error ex) {
+			CleanUp.after(ex, List.of(membership.control()::close));
 			throw ex;
 		}
 	}

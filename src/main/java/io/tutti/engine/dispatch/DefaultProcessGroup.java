@@ -80,7 +80,6 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		this.latch = latch;
 		this.options = CallOptions.of(timeouts.collective());
 		latch.reportTo(identity, reporter, timeouts.abort());
-		this.messages = openMessages(factory);
 		this.runner = new CallRunner(identity, backend, latch);
 		this.buffers = new AllocatedBuffers(identity, backend);
 		this.arguments = new MessageArguments(identity, backend);
@@ -89,6 +88,8 @@ public final class DefaultProcessGroup implements ProcessGroup {
 				List.of(this.runner::close, this::closeMessages, this.buffers::close,
 						() -> latch.leave(recorder().lastCompleted()), backend::close),
 				timeouts.drain().plus(timeouts.abort().multipliedBy(2)));
+		// Last, since they have a thread and connections.
+		this.messages = factory.pointToPoint(identity, latch);
 		latch.onFailure(this::wake);
 	}
 
@@ -104,10 +105,6 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		this.arguments = group.arguments;
 		this.split = group.split;
 		this.lifetime = group.lifetime;
-	}
-
-	private @Nullable PointToPoint openMessages(GroupFactory factory) {
-		return factory.pointToPoint(this.identity, this.latch);
 	}
 
 	private void closeMessages() {

@@ -12,6 +12,7 @@ import io.tutti.Failure;
 import io.tutti.engine.spi.Agreement;
 import io.tutti.engine.spi.ArgumentMismatchException;
 import io.tutti.engine.spi.CallOrigin;
+import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.GroupStateException;
 import io.tutti.engine.spi.RefusedCall;
@@ -107,9 +108,9 @@ final class GroupSplit {
 			confirm(parent, name, members);
 			return group;
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			if (group != null) {
-				group.close();
+				CleanUp.after(ex, List.of(group::close));
 			}
 			throw ex;
 		}
