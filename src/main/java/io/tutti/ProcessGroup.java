@@ -34,10 +34,10 @@ import org.jspecify.annotations.Nullable;
  * arena of its buffers throws an {@link IllegalStateException}; that of a list of buffers
  * may close, and the group breaks if the call still needs it. So it does if a buffer is
  * closed before the turn of its call. An asynchronous call refuses memory of a confined
- * arena, which cannot be protected. A synchronous call does not protect its
- * buffers: closing their arena on another thread during the call frees memory that the
- * call writes. On an MPI library ({@code tutti.mpi.library}), leave the native buffers of
- * a call or message that has failed with the group alive and untouched until the process
+ * arena, which cannot be protected. A synchronous call does not protect its buffers:
+ * closing their arena on another thread during the call frees memory that the call
+ * writes. On an MPI library ({@code tutti.mpi.library}), leave the native buffers of a
+ * call or message that has failed with the group alive and untouched until the process
  * ends, since the library may still read and write them.
  * <p>
  * <b>Results</b> are bit-identical on every rank and from run to run. The documentation
@@ -1637,9 +1637,9 @@ public interface ProcessGroup extends AutoCloseable {
 	 * Leaves the group: running and waiting calls on this rank fail, then connections and
 	 * memory are released. A second call waits until the first has ended, but no longer
 	 * than {@code tutti.timeout.drain} and twice {@code tutti.timeout.abort}, and has no
-	 * other effect. Calls that this rank has completed can still complete on other ranks; their
-	 * later calls that need this rank fail. Queued messages of sends that have returned
-	 * are sent first, for at most {@code tutti.timeout.drain}.
+	 * other effect. Calls that this rank has completed can still complete on other ranks;
+	 * their later calls that need this rank fail. Queued messages of sends that have
+	 * returned are sent first, for at most {@code tutti.timeout.drain}.
 	 * @throws CollectiveException if they cannot be sent in that time; the group is then
 	 * closed, and broken on every rank
 	 */

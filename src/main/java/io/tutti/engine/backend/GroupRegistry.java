@@ -43,7 +43,7 @@ final class GroupRegistry implements ControlListener {
 
 		private final FailureLatch latch;
 
-		private final AtomicBoolean told = new AtomicBoolean();
+		private final AtomicBoolean notified = new AtomicBoolean();
 
 		private volatile @Nullable DefaultProcessGroup group;
 
@@ -70,7 +70,7 @@ final class GroupRegistry implements ControlListener {
 	}
 
 	/** Maximum number of groups whose progress a heartbeat reports. */
-	private static final int MOST_TOLD = 64;
+	private static final int MAX_REPORTED = 64;
 
 	private static final Comparator<RankProgress> WORLD_FIRST = Comparator
 		.comparing((progress) -> !progress.group().equals(Failure.WORLD));
@@ -151,7 +151,7 @@ final class GroupRegistry implements ControlListener {
 			.stream()
 			.filter(this.gone::contains)
 			.forEach((rank) -> latch.departed().add(rank, DepartedRanks.NONE_COMPLETED));
-		breakInVain(entry);
+		breakIfParentBroke(entry);
 		return latch;
 	}
 
@@ -260,20 +260,20 @@ final class GroupRegistry implements ControlListener {
 			if (concerns(verdict, entry.identity)) {
 				this.pending.remove(verdict.group());
 				entry.latch.trip(verdict);
-				tell(entry);
+				notifyListener(entry);
 			}
 		}
-		this.entries.values().forEach(this::breakInVain);
+		this.entries.values().forEach(this::breakIfParentBroke);
 	}
 
 	/**
 	 * Breaks a group that is still being formed from a broken group: ranks that have
 	 * failed in the parent will not take part. Setup groups are part of the forming.
 	 */
-	private void breakInVain(Entry entry) {
+	private void breakIfParentBroke(Entry entry) {
 		Entry origin = origin(entry.identity.name());
 		if (origin != null && (entry.group == null || origin.group == null)) {
-			breakInVain(origin);
+			breakIfParentBroke(origin);
 			Failure broken = origin.latch.failure();
 			if (broken != null) {
 				entry.latch.trip(broken);
@@ -318,9 +318,9 @@ final class GroupRegistry implements ControlListener {
 	}
 
 	/** Also reports a group that this rank itself broke earlier, with its own cause. */
-	private void tell(Entry entry) {
+	private void notifyListener(Entry entry) {
 		Failure cause = entry.latch.failure();
-		if (cause != null && entry.told.compareAndSet(false, true)) {
+		if (cause != null && entry.notified.compareAndSet(false, true)) {
 			this.listener.broken(cause);
 		}
 	}
@@ -373,7 +373,7 @@ final class GroupRegistry implements ControlListener {
 			.stream()
 			.map((entry) -> new RankProgress(entry.identity.name(), lastEntered(entry.identity.name())))
 			.sorted(WORLD_FIRST)
-			.limit(MOST_TOLD)
+			.limit(MAX_REPORTED)
 			.toList();
 	}
 

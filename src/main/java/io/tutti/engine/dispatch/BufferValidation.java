@@ -108,7 +108,7 @@ final class BufferValidation {
 			case SCATTER -> requireParts("send", send, "receive", receive, type, sendCounts, isRoot);
 			case ALL_TO_ALL -> requireExchange(send, receive, type, sendCounts, receiveCounts);
 		}
-		this.backend.requireUsable(collective, send, receive, op, sendCounts != null);
+		this.backend.requireSupported(collective, send, receive, op, sendCounts != null);
 		return (sendCounts != null) ? (receiveCounts != null) ? 0 : sum(sendCounts, sendCounts.length)
 				: requireCountable("", "count", countOf(collective, send, receive, type));
 	}

@@ -16,16 +16,14 @@ record CallOptions(Duration timeout, long timeoutNanos, String label) {
 
 	private static final int MAX_LABEL_CHARACTERS = 200;
 
-	static CallOptions of(Duration timeout) {
-		requireTimeout(timeout);
+	static CallOptions of(Duration timeout, String label) {
+		Objects.requireNonNull(timeout, "timeout must not be null");
 		long nanos = Deadline.nanosOf(timeout);
-		return new CallOptions(Duration.ofNanos(nanos), nanos, "");
+		return new CallOptions(Duration.ofNanos(nanos), nanos, label);
 	}
 
 	CallOptions withTimeout(Duration other) {
-		requireTimeout(other);
-		long nanos = Deadline.nanosOf(other);
-		return new CallOptions(Duration.ofNanos(nanos), nanos, this.label);
+		return of(other, this.label);
 	}
 
 	CallOptions withLabel(String other) {
@@ -35,10 +33,6 @@ record CallOptions(Duration timeout, long timeoutNanos, String label) {
 					"label must have at most " + MAX_LABEL_CHARACTERS + " characters, got " + other.length());
 		}
 		return new CallOptions(this.timeout, this.timeoutNanos, other);
-	}
-
-	private static void requireTimeout(Duration timeout) {
-		Objects.requireNonNull(timeout, "timeout must not be null");
 	}
 
 }

@@ -78,7 +78,7 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		this.identity = identity;
 		this.backend = backend;
 		this.latch = latch;
-		this.options = CallOptions.of(timeouts.collective());
+		this.options = CallOptions.of(timeouts.collective(), "");
 		latch.reportTo(identity, reporter, timeouts.abort());
 		this.runner = new CallRunner(identity, backend, latch);
 		this.buffers = new AllocatedBuffers(identity, backend);

@@ -25,7 +25,7 @@ final class SeparateBuffers {
 		}
 		Map<Object, List<MemorySegment>> byMemory = new IdentityHashMap<>();
 		for (MemorySegment buffer : buffers) {
-			if (buffer.byteSize() > 0 && !buffer.isReadOnly()) {
+			if (buffer.byteSize() > 0) {
 				byMemory.computeIfAbsent(buffer.heapBase().orElse(MemorySegment.NULL), (_) -> new ArrayList<>())
 					.add(buffer);
 			}

@@ -5,14 +5,13 @@ import java.util.function.IntToLongFunction;
 import java.util.stream.Stream;
 
 import io.tutti.ExitCode;
-import io.tutti.Failure;
 
 /**
  * Ranks passed different arguments to a call that compares them before it does anything,
  * such as {@code allocate}. Thrown on every rank; the group stays usable.
  */
 public final class ArgumentMismatchException extends IllegalArgumentException
-		implements CallOrigin.Holder, ExitCode.Source, Failure.Origin {
+		implements CallOrigin.Holder, ExitCode.Source {
 
 	private static final long serialVersionUID = 1L;
 

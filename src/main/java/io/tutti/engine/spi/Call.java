@@ -31,7 +31,7 @@ public final class Call {
 	/** The issued call that this one is a part of; {@code this} for an issued call. */
 	private Call issued = this;
 
-	private boolean told;
+	private boolean reportedWaiting;
 
 	/** A hash of everything that ranks had to agree on in earlier calls. */
 	private int history;
@@ -114,7 +114,7 @@ public final class Call {
 		if (this.sequence >= 0) {
 			this.history = nextHistory();
 		}
-		this.told = false;
+		this.reportedWaiting = false;
 		this.algorithm = "";
 		this.onDevice = false;
 		this.sequence = sequence;
@@ -305,8 +305,8 @@ public final class Call {
 	 * ranks' calls are compared. Only the first notification of a call has an effect.
 	 */
 	public void waited() {
-		if (!this.issued.told) {
-			this.issued.told = true;
+		if (!this.issued.reportedWaiting) {
+			this.issued.reportedWaiting = true;
 			CallObserver observer = this.issued.observer;
 			if (observer != null) {
 				observer.waited(this.issued);

@@ -92,8 +92,8 @@ public interface GroupBackend extends AutoCloseable {
 	 * @throws IllegalArgumentException if this memory cannot be used in this group
 	 * @throws UnsupportedOperationException if the call is not supported on this memory
 	 */
-	default void requireUsable(Collective collective, MemorySegment send, MemorySegment receive, @Nullable ReduceOp op,
-			boolean uneven) {
+	default void requireSupported(Collective collective, MemorySegment send, MemorySegment receive,
+			@Nullable ReduceOp op, boolean uneven) {
 	}
 
 	/**

@@ -4,46 +4,28 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Objects;
 
-import io.tutti.Failure;
-
 /**
  * A group or one of its resources could not be set up on this rank, as when the system
  * refuses memory or connections.
  */
-public final class GroupSetupException extends UncheckedIOException implements Failure.Origin {
+public final class GroupSetupException extends UncheckedIOException implements CallOrigin.Holder {
 
 	private static final long serialVersionUID = 1L;
 
-	private final String group;
-
-	private final int rank;
-
-	private final int worldSize;
+	private final CallOrigin origin;
 
 	/**
 	 * @param problem what could not be set up, as a sentence with no full stop
 	 */
 	public GroupSetupException(GroupIdentity identity, String problem, IOException cause) {
-		super("rank " + identity.worldRank() + ": group " + identity.name() + ": " + problem + ": "
+		super(CallOrigin.in(identity).start() + problem + ": "
 				+ Objects.requireNonNullElse(cause.getMessage(), cause.getClass().getSimpleName()), cause);
-		this.group = identity.name();
-		this.rank = identity.worldRank();
-		this.worldSize = identity.jobSize();
+		this.origin = CallOrigin.in(identity);
 	}
 
 	@Override
-	public int rank() {
-		return this.rank;
-	}
-
-	@Override
-	public int worldSize() {
-		return this.worldSize;
-	}
-
-	@Override
-	public String group() {
-		return this.group;
+	public CallOrigin origin() {
+		return this.origin;
 	}
 
 }

@@ -2,14 +2,13 @@ package io.tutti.engine.spi;
 
 import java.util.List;
 
-import io.tutti.Failure;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A call that the state of the group or of a buffer on this rank does not allow, such as
  * any call after {@code close}. Other ranks are not affected.
  */
-public final class GroupStateException extends IllegalStateException implements CallOrigin.Holder, Failure.Origin {
+public final class GroupStateException extends IllegalStateException implements CallOrigin.Holder {
 
 	private static final long serialVersionUID = 1L;
 

@@ -3,13 +3,10 @@ package io.tutti.engine.spi;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 
-import io.tutti.Failure;
-
 /**
  * A send or receive was cancelled before a message matched it. The group stays usable.
  */
-public final class WithdrawnMessageException extends CancellationException
-		implements CallOrigin.Holder, Failure.Origin {
+public final class WithdrawnMessageException extends CancellationException implements CallOrigin.Holder {
 
 	private static final long serialVersionUID = 1L;
 

@@ -86,8 +86,8 @@ class FailureDataTest {
 		List<String> exceptions = new ArrayList<>();
 		try (Stream<Path> sources = Files.walk(Path.of("src/main/java"))) {
 			for (Path source : sources.filter((file) -> file.toString().endsWith("Exception.java")).toList()) {
-				Matcher declared = Pattern
-					.compile("class (?!RankException)(\\w+)\\s+extends [^{]*(?:Failure\\.Origin|\\bRankException)")
+				Matcher declared = Pattern.compile(
+						"class (?!RankException)(\\w+)\\s+extends [^{]*(?:Failure\\.Origin|CallOrigin\\.Holder|\\bRankException)")
 					.matcher(Files.readString(source));
 				if (declared.find()) {
 					exceptions.add(declared.group(1));

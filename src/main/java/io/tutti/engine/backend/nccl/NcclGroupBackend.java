@@ -98,12 +98,12 @@ public final class NcclGroupBackend implements GroupBackend {
 	}
 
 	@Override
-	public void requireUsable(Collective collective, MemorySegment send, MemorySegment receive, @Nullable ReduceOp op,
-			boolean uneven) {
+	public void requireSupported(Collective collective, MemorySegment send, MemorySegment receive,
+			@Nullable ReduceOp op, boolean uneven) {
 		boolean sends = isOnDevice(send);
 		boolean receives = isOnDevice(receive);
 		if (!sends && !receives) {
-			this.host.requireUsable(collective, send, receive, op, uneven);
+			this.host.requireSupported(collective, send, receive, op, uneven);
 			return;
 		}
 		if (send.byteSize() > 0 && receive.byteSize() > 0 && sends != receives) {
