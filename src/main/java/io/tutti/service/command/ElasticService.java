@@ -59,12 +59,16 @@ final class ElasticService {
 	private Void serve(ProcessGroup world) throws InterruptedException {
 		JoinedGroup joined = this.lifecycle.generation(world);
 		CompletableFuture<Boolean> changes = new CompletableFuture<>();
-		if (world.rank() != 0) {
-			Thread.ofVirtual().name("tutti-r" + world.rank() + "-membership").start(() -> awaitChange(joined, changes));
-		}
+		boolean entered = false;
 		CompletableFuture<Failure> left = new LeftRanks(joined).failure(LEAVING);
 		while (true) {
-			if ((world.rank() == 0) ? this.lifecycle.joinersWait() && pass(joined) : changes.isDone()) {
+			if (!entered && (world.rank() != 0 || this.lifecycle.joinersWait())) {
+				entered = true;
+				Thread.ofVirtual()
+					.name("tutti-r" + world.rank() + "-membership")
+					.start(() -> awaitChange(joined, changes));
+			}
+			if (changes.getNow(false)) {
 				throw new MembershipChangedException("processes wait to join");
 			}
 			requireIntact(world, joined.world().failure());
@@ -75,15 +79,12 @@ final class ElasticService {
 
 	private static void awaitChange(JoinedGroup joined, CompletableFuture<Boolean> changes) {
 		try {
-			changes.complete(pass(joined));
+			changes.complete(
+					joined.control().barrier(MEMBERSHIP_LABEL, NO_LIMIT).result() == BarrierOutcome.Result.PASSED);
 		}
 		catch (RuntimeException ex) {
 			// The failure of the group ends the generation.
 		}
-	}
-
-	private static boolean pass(JoinedGroup joined) {
-		return joined.control().barrier(MEMBERSHIP_LABEL, NO_LIMIT).result() == BarrierOutcome.Result.PASSED;
 	}
 
 	private static void requireIntact(ProcessGroup world, @Nullable Failure failure) {

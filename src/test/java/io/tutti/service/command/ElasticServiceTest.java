@@ -1,0 +1,111 @@
+package io.tutti.service.command;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
+
+import io.tutti.CollectiveListener;
+import io.tutti.ElasticState;
+import io.tutti.FreePort;
+import io.tutti.GroupState;
+import io.tutti.ProcessGroup;
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.bootstrap.Endpoint;
+import io.tutti.engine.elastic.ElasticSettings;
+import io.tutti.engine.elastic.ElasticSettings.QuorumRule;
+import io.tutti.service.group.GroupLifecycle;
+import io.tutti.service.group.JoinedGroup;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The generations of serving ranks in this process, over loopback.
+ */
+@Timeout(90)
+class ElasticServiceTest {
+
+	private static final Duration LIMIT = Duration.ofSeconds(60);
+
+	private final int masterPort = FreePort.next();
+
+	private final ElasticSettings settings = new ElasticSettings(1, Duration.ZERO, 0, QuorumRule.LIVE,
+			Stream.generate(() -> new Endpoint("127.0.0.1", FreePort.next())).limit(3).toList());
+
+	private final List<GroupLifecycle> slots = Stream.of(0, 1, 2).map(this::slot).toList();
+
+	private final CountDownLatch end = new CountDownLatch(1);
+
+	@AfterEach
+	void leave() {
+		this.end.countDown();
+		this.slots.forEach(GroupLifecycle::stop);
+	}
+
+	/** Rank 1 leaves without having learnt that a process waits to join. */
+	@Test
+	void aRankThatLeavesWhileAProcessWaitsToJoinIsNotAwaited() {
+		GroupLifecycle rank0 = this.slots.getFirst();
+		serve(0);
+		this.slots.get(1).start();
+		CompletableFuture.runAsync(() -> this.slots.get(1).elastic().run(new Nothing(), (_) -> {
+			this.end.await();
+			return null;
+		}), Thread::startVirtualThread);
+		awaitWorld(rank0, 0);
+		serve(2);
+		Awaitility.await().atMost(LIMIT).until(rank0::joinersWait);
+		this.slots.get(1).stop();
+		awaitWorld(rank0, 1);
+		assertThat(rank0.history().ranks()).containsExactly(0, 2);
+	}
+
+	private GroupLifecycle slot(int slot) {
+		return new GroupLifecycle(RankAssignment.onOneHost(slot, Math.max(2, slot + 1), this.masterPort),
+				EngineSettings.DEFAULTS, (_, _, _) -> {
+					throw new AssertionError("the group is elastic");
+				}, CollectiveListener.NONE, this.settings);
+	}
+
+	private void serve(int slot) {
+		this.slots.get(slot).start();
+		new ElasticService(this.slots.get(slot)).end();
+	}
+
+	private static void awaitWorld(GroupLifecycle rank, long generation) {
+		Awaitility.await().atMost(LIMIT).until(() -> {
+			JoinedGroup joined = rank.joined();
+			return rank.status().state() == GroupState.READY && joined != null && joined.world().worldSize() == 2
+					&& joined.world().generation() >= generation;
+		});
+	}
+
+	private static final class Nothing implements ElasticState {
+
+		@Override
+		public long step() {
+			return 0;
+		}
+
+		@Override
+		public void rollback() {
+		}
+
+		@Override
+		public void synchronize(ProcessGroup group, int source) {
+		}
+
+		@Override
+		public byte[] digest() {
+			return new byte[0];
+		}
+
+	}
+
+}
