@@ -8,6 +8,9 @@ import java.time.Duration;
  */
 final class UncaughtFailure {
 
+	/** How long the message may take: the reader of standard error may have stopped. */
+	private static final Duration MESSAGE_LIMIT = Duration.ofMillis(200);
+
 	private UncaughtFailure() {
 	}
 
@@ -16,12 +19,15 @@ final class UncaughtFailure {
 		Thread.ofPlatform().name("tutti-last-resort").daemon().start(() -> {
 			try {
 				Thread.sleep(time);
+				String message = "tutti: this rank did not end within " + time.toSeconds() + " s and is halted";
+				Thread.ofPlatform().daemon().start(() -> System.err.println(message)).join(MESSAGE_LIMIT);
 			}
 			catch (InterruptedException ex) {
-				return;
+				// The process is halted all the same.
 			}
-			System.err.println("tutti: this rank did not end within " + time.toSeconds() + " s and is halted");
-			Runtime.getRuntime().halt(code);
+			finally {
+				Runtime.getRuntime().halt(code);
+			}
 		});
 	}
 
