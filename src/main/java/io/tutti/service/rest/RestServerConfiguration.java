@@ -33,10 +33,14 @@ public class RestServerConfiguration {
 		return registration;
 	}
 
-	/** Shortens the web server's own wait for a byte of the body, which is one minute. */
+	/**
+	 * Shortens the web server's own wait for a byte of the body, which is one minute. The
+	 * web server reads no forms, since it would read them without the limits of bodies.
+	 */
 	@Bean
 	WebServerFactoryCustomizer<TomcatServletWebServerFactory> silentBodies(BodyLimits limits) {
 		return (factory) -> factory.addConnectorCustomizers((connector) -> {
+			connector.setParseBodyMethods("");
 			if (connector.getProtocolHandler() instanceof AbstractHttp11Protocol<?> http) {
 				http.setDisableUploadTimeout(false);
 				http.setConnectionUploadTimeout(Math.toIntExact(limits.time().toMillis()));

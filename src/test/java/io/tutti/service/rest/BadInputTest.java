@@ -131,6 +131,21 @@ class BadInputTest {
 		}
 	}
 
+	/** The web server would read a form itself, with a limit for each byte only. */
+	@Test
+	void aSlowFormIsNotRead() throws Exception {
+		String request = new String(BadRequests.post("/api/v1/flight-recorder", new byte[0]), StandardCharsets.US_ASCII)
+			.replace("Content-Length: 0", "Content-Length: 60000")
+			.replace("application/json", "application/x-www-form-urlencoded");
+		try (Socket socket = http().open()) {
+			socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+			dribble(socket);
+			RawHttp.Answer answer = RawHttp.read(socket);
+			assertThat(answer.status()).isEqualTo(405);
+			assertProblem("a form that dribbles", answer);
+		}
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "/api/v1/barrier", "/api/v1/collectives/all-reduce?dtype=float32&op=sum" })
 	void anIncompleteBodyTimesOut(String path) throws Exception {
