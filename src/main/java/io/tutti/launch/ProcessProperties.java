@@ -40,6 +40,14 @@ public final class ProcessProperties {
 		return new ProcessProperties(systemProperties::get, systemProperties.keySet(), variables);
 	}
 
+	/**
+	 * Properties of another source.
+	 * @param properties returns the value of a property or {@code null}
+	 */
+	public static ProcessProperties of(Function<String, @Nullable String> properties) {
+		return new ProcessProperties(properties, Set.of(), Map.of());
+	}
+
 	/** The properties of this process. */
 	public static ProcessProperties ofThisProcess() {
 		return new ProcessProperties(System::getProperty, System.getProperties().stringPropertyNames(),

@@ -22,6 +22,7 @@ import io.tutti.launch.LocalLauncher;
 import io.tutti.launch.ProcessProperties;
 import io.tutti.launch.TuttiProgram;
 import io.tutti.launch.NearestName;
+import io.tutti.service.config.ConfigurationException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IModelTransformer;
@@ -105,10 +106,10 @@ public final class LaunchCommand implements Callable<Integer> {
 			requireBackend();
 			ProcessProperties properties = ProcessProperties.ofThisProcess();
 			LaunchPlan plan = plan(properties);
-			LaunchTimings timings = LaunchTimings.from(properties.with(this.command));
+			LaunchTimings timings = LaunchTimings.from(ofRanks(plan.command(), properties).with(this.command));
 			return new StoppableLaunch(new LocalLauncher(plan, timings, console), timings.longestStop()).run();
 		}
-		catch (IllegalArgumentException ex) {
+		catch (IllegalArgumentException | ConfigurationException ex) {
 			console.say(String.valueOf(ex.getMessage()));
 			return ExitCode.BAD_CONFIGURATION;
 		}
@@ -162,6 +163,18 @@ public final class LaunchCommand implements Callable<Integer> {
 		}
 		return new LaunchPlan(launched, this.ranksPerNode, this.nodes, this.nodeRank, address, port, this.maxRestarts,
 				elastic, environment());
+	}
+
+	/**
+	 * The properties of the ranks; only Tutti's own commands read configuration files.
+	 */
+	private ProcessProperties ofRanks(LaunchedCommand launched, ProcessProperties own) {
+		if (launched.kind() == LaunchedCommand.Kind.PROGRAM) {
+			return own;
+		}
+		Stream<String> profiles = Stream.ofNullable(this.profile).map("--spring.profiles.active="::concat);
+		Stream<String> options = this.command.stream().filter((word) -> word.startsWith("--spring."));
+		return ProcessProperties.of(ConfiguredProperties.read(Stream.concat(profiles, options).toList()));
 	}
 
 	/** Tutti's script may precede the command. */

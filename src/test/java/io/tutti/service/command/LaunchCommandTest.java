@@ -8,6 +8,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -96,6 +98,13 @@ class LaunchCommandTest {
 	}
 
 	@Test
+	void aDrainTimeoutInTheConfigurationFileOfTheRanksApplies() throws Exception {
+		Files.writeString(this.directory.resolve("application.yml"), "tutti.timeout.drain: soon");
+		assertThat(exitCode(launch("serve"))).isEqualTo(64);
+		assertThat(lines("err")).singleElement().asString().startsWith("tutti launch: tutti.timeout.drain=soon");
+	}
+
+	@Test
 	void theExitCodeIsThatOfTheFailedRank() throws Exception {
 		assertThat(exitCode(launch("-n", "2", "sh", "-c", "exit 9"))).isEqualTo(9);
 		assertThat(lines("err")).last().asString().contains("ended with 9; the others ended with: rank");
@@ -167,15 +176,22 @@ class LaunchCommandTest {
 		// A test run in the background of a shell inherits that SIGINT is ignored.
 		List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT",
 				Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-				"--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp",
-				System.getProperty("java.class.path"), Main.class.getName()));
+				"--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", classPath(),
+				Main.class.getName()));
 		command.addAll(List.of(arguments));
-		Process launcher = new ProcessBuilder(command).redirectInput(new File("/dev/null"))
+		Process launcher = new ProcessBuilder(command).directory(this.directory.toFile())
+			.redirectInput(new File("/dev/null"))
 			.redirectOutput(this.directory.resolve("out").toFile())
 			.redirectError(this.directory.resolve("err").toFile())
 			.start();
 		this.launchers.add(launcher);
 		return launcher;
+	}
+
+	private static String classPath() {
+		return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+			.map((entry) -> Path.of(entry).toAbsolutePath().toString())
+			.collect(Collectors.joining(File.pathSeparator));
 	}
 
 	private static int exitCode(Process launcher) throws InterruptedException {
