@@ -18,9 +18,13 @@ record BreakListener(CompletableFuture<Failure> failure,
 	}
 
 	/** A lost peer breaks every group that contains it. */
+	static boolean breaksWorld(Failure failure) {
+		return failure.group().equals(Failure.WORLD) || failure.kind() == Failure.Kind.PEER_LOST;
+	}
+
 	@Override
 	public void broken(Failure failure) {
-		if (failure.group().equals(Failure.WORLD) || failure.kind() == Failure.Kind.PEER_LOST) {
+		if (breaksWorld(failure)) {
 			this.failure.completeAsync(() -> failure);
 		}
 	}

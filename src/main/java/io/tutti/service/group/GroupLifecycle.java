@@ -116,7 +116,8 @@ public final class GroupLifecycle implements SmartLifecycle {
 
 	/** Whether the group forms again after a failure; {@code null} is no failure. */
 	public boolean formsAgainAfter(@Nullable Failure failure) {
-		return isElastic() && failure != null && DefaultElasticGroup.continuesAfter(failure);
+		return isElastic() && failure != null && BreakListener.breaksWorld(failure)
+				&& DefaultElasticGroup.continuesAfter(failure);
 	}
 
 	/**

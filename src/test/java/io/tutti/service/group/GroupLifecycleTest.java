@@ -1,5 +1,6 @@
 package io.tutti.service.group;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -8,7 +9,10 @@ import io.tutti.Failure;
 import io.tutti.GroupState;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.bootstrap.Endpoint;
 import io.tutti.engine.control.RendezvousException;
+import io.tutti.engine.elastic.ElasticSettings;
+import io.tutti.engine.elastic.ElasticSettings.QuorumRule;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -73,14 +77,26 @@ class GroupLifecycleTest {
 	}
 
 	@Test
+	void anElasticGroupFormsAgainOnlyAfterAFailureOfAllRanks() {
+		GroupLifecycle elastic = new GroupLifecycle(RankAssignment.onOneHost(1, 3, 29500), EngineSettings.DEFAULTS,
+				this.joiner, CollectiveListener.NONE, new ElasticSettings(1, Duration.ZERO, 0, QuorumRule.LIVE,
+						List.of(new Endpoint("a", 1), new Endpoint("b", 1), new Endpoint("c", 1))));
+		assertThat(elastic.formsAgainAfter(RANK_2_LOST)).isTrue();
+		assertThat(elastic.formsAgainAfter(Failure.outside(Failure.Kind.PEER_LOST, "half", List.of(2), "lost")))
+			.isTrue();
+		assertThat(elastic.formsAgainAfter(Failure.outside(Failure.Kind.TIMEOUT, Failure.WORLD, List.of(2), "late")))
+			.isTrue();
+		assertThat(elastic.formsAgainAfter(Failure.outside(Failure.Kind.TIMEOUT, "http", List.of(2), "late")))
+			.isFalse();
+	}
+
+	@Test
 	void aFailedRendezvousIsReportedToWaitingCallers() {
 		this.lifecycle.start();
 		RendezvousException refused = new RendezvousException(RankAssignment.onOneHost(1, 3, 29500),
 				RendezvousException.Reason.AUTHENTICATION, "wrong token", List.of(), null);
 		this.joiner.failed(refused);
-		assertThat(this.lifecycle.formed()).failsWithin(java.time.Duration.ofSeconds(10))
-			.withThrowableThat()
-			.withCause(refused);
+		assertThat(this.lifecycle.formed()).failsWithin(Duration.ofSeconds(10)).withThrowableThat().withCause(refused);
 		assertThat(this.lifecycle.status().state()).isEqualTo(GroupState.BROKEN);
 		assertThat(this.lifecycle.status().problem()).contains("wrong token");
 	}
@@ -90,9 +106,7 @@ class GroupLifecycleTest {
 		this.lifecycle.start();
 		OutOfMemoryError full = new OutOfMemoryError("made to fail");
 		this.joiner.failed(full);
-		assertThat(this.lifecycle.formed()).failsWithin(java.time.Duration.ofSeconds(10))
-			.withThrowableThat()
-			.withCause(full);
+		assertThat(this.lifecycle.formed()).failsWithin(Duration.ofSeconds(10)).withThrowableThat().withCause(full);
 		assertThat(this.lifecycle.status().state()).isEqualTo(GroupState.BROKEN);
 	}
 
