@@ -13,11 +13,12 @@ import java.time.Duration;
  * Response of an endpoint.
  *
  * @param status HTTP status
- * @param body the first 64 KiB of the body
+ * @param body the first 16 MiB of the body
  */
 record HttpAnswer(int status, String body) {
 
-	private static final int MAX_BYTES = 64 * 1024;
+	/** A roll call of the largest group fits. */
+	private static final int MAX_BYTES = 16 << 20;
 
 	private static final int FIRST_ERROR = 400;
 

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -17,6 +18,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import com.sun.net.httpserver.HttpServer;
 import com.sun.net.httpserver.HttpsConfigurator;
@@ -134,6 +137,16 @@ class ProbeTest {
 		URI rank = server(200, () -> "{\"answered\":[{\"rank\":0},{\"rank\":1}],\"silentRanks\":[]}");
 		assertThat(new GroupProbe(List.of(rank, rank), "a token", Trust.JAVAS_OWN).answersTheRoll()).isTrue();
 		assertThat(this.received).containsExactly("POST /api/v1/roll-call Bearer a token {}");
+	}
+
+	@Test
+	void aRollCallOfThousandsOfRanksIsReadToItsEnd() {
+		int ranks = 5000;
+		String answered = IntStream.range(0, ranks)
+			.mapToObj((rank) -> "{\"rank\":" + rank + ",\"roundTripMs\":1}")
+			.collect(Collectors.joining(","));
+		URI rank = server(200, () -> "{\"answered\":[" + answered + "],\"silentRanks\":[]}");
+		assertThat(new GroupProbe(Collections.nCopies(ranks, rank), "", Trust.JAVAS_OWN).answersTheRoll()).isTrue();
 	}
 
 	@ParameterizedTest
