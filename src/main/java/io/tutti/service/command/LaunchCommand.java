@@ -114,27 +114,26 @@ public final class LaunchCommand implements Callable<Integer> {
 			return ExitCode.BAD_CONFIGURATION;
 		}
 		catch (IOException ex) {
-			console.say(describe(ex));
-			return ExitCode.BAD_CONFIGURATION;
+			String program = launched().words().getFirst();
+			boolean exists = isProgram(program);
+			console.say(exists ? String.valueOf(ex.getMessage()) : describeMissing(program));
+			return exists ? ExitCode.INTERNAL : ExitCode.BAD_CONFIGURATION;
 		}
 	}
 
 	/** Suggests the nearest command where the word is neither a command nor a program. */
-	private String describe(IOException failure) {
-		String word = this.command.getFirst();
+	private static String describeMissing(String word) {
 		if (word.contains(File.separator)) {
-			return Files.exists(Path.of(word)) ? String.valueOf(failure.getMessage()) : "program not found: " + word;
-		}
-		if (isProgram(word)) {
-			return String.valueOf(failure.getMessage());
+			return (Files.exists(Path.of(word)) ? "program not executable: " : "program not found: ") + word;
 		}
 		return "neither a command nor a program: " + word + ". "
 				+ NearestName.advice(word, COMMANDS, "The commands are " + String.join(", ", COMMANDS));
 	}
 
 	private static boolean isProgram(String word) {
-		return Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator))
-			.anyMatch((folder) -> Files.exists(Path.of(folder, word)));
+		String folders = word.contains(File.separator) ? "" : System.getenv().getOrDefault("PATH", "");
+		return Stream.of(folders.split(File.pathSeparator))
+			.anyMatch((folder) -> Files.isExecutable(Path.of(folder, word)));
 	}
 
 	/** An application's own profiles may follow that of the backend. */
@@ -154,7 +153,7 @@ public final class LaunchCommand implements Callable<Integer> {
 		String address = (this.masterAddress != null) ? this.masterAddress : RankAssignment.DEFAULT_MASTER_ADDRESS;
 		Integer port = (this.masterPort == null && this.nodes > 1) ? Integer.valueOf(RankAssignment.DEFAULT_MASTER_PORT)
 				: this.masterPort;
-		LaunchedCommand launched = LaunchedCommand.of(this.command, TuttiProgram.ofThisProcess(APPLICATION));
+		LaunchedCommand launched = launched();
 		ElasticRanks elastic = ElasticRanks.of(this.minRanks, this.maxRanks, this.ranksPerNode * this.nodes,
 				properties);
 		if (elastic != null && launched.kind() == LaunchedCommand.Kind.JOB && !isTrain()) {
@@ -163,6 +162,10 @@ public final class LaunchCommand implements Callable<Integer> {
 		}
 		return new LaunchPlan(launched, this.ranksPerNode, this.nodes, this.nodeRank, address, port, this.maxRestarts,
 				elastic, environment());
+	}
+
+	private LaunchedCommand launched() {
+		return LaunchedCommand.of(this.command, TuttiProgram.ofThisProcess(APPLICATION));
 	}
 
 	/**

@@ -104,6 +104,12 @@ class LaunchCommandTest {
 		assertThat(lines("err")).singleElement().asString().startsWith("tutti launch: tutti.timeout.drain=soon");
 	}
 
+	/** Such as a limit of the system that another attempt may not meet. */
+	@Test
+	void aProgramThatExistsAndCannotBeStartedIsNoBadConfiguration() {
+		assertThat(new CommandLine(new LaunchCommand()).execute("true", "x".repeat(200_000))).isEqualTo(70);
+	}
+
 	@Test
 	void theExitCodeIsThatOfTheFailedRank() throws Exception {
 		assertThat(exitCode(launch("-n", "2", "sh", "-c", "exit 9"))).isEqualTo(9);
