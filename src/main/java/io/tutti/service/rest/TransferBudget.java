@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -22,6 +23,9 @@ final class TransferBudget {
 	private final long bytes;
 
 	private final BooleanSupplier evict;
+
+	/** Units that the waiting calls need. */
+	private final AtomicLong awaited = new AtomicLong();
 
 	/**
 	 * Creates a budget with nothing reserved.
@@ -47,7 +51,7 @@ final class TransferBudget {
 			while (!reserved && this.evict.getAsBoolean()) {
 				reserved = this.units.tryAcquire(units(wanted), 0, TimeUnit.NANOSECONDS);
 			}
-			if (!reserved && !this.units.tryAcquire(units(wanted), limit.toNanos(), TimeUnit.NANOSECONDS)) {
+			if (!reserved && !await(units(wanted), limit)) {
 				throw ProblemException.overloaded("the call needs " + wanted + " bytes and waited " + limit.toMillis()
 						+ " ms for memory: collectives over HTTP hold "
 						+ (this.bytes - (long) this.units.availablePermits() * UNIT_BYTES) + " of " + this.bytes
@@ -61,10 +65,20 @@ final class TransferBudget {
 		}
 	}
 
-	/** Evicts reservations while calls wait for memory. */
+	private boolean await(int wanted, Duration limit) throws InterruptedException {
+		this.awaited.addAndGet(wanted);
+		try {
+			return this.units.tryAcquire(wanted, limit.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		finally {
+			this.awaited.addAndGet(-wanted);
+		}
+	}
+
+	/** Evicts reservations until the waiting calls have enough memory. */
 	void relieve() {
-		while (this.units.hasQueuedThreads() && this.evict.getAsBoolean()) {
-			Thread.onSpinWait();
+		while (this.units.availablePermits() < this.awaited.get() && this.evict.getAsBoolean()) {
+			// One reservation after the other.
 		}
 	}
 

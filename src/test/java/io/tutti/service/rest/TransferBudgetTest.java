@@ -2,9 +2,12 @@ package io.tutti.service.rest;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
@@ -85,6 +88,27 @@ class TransferBudgetTest {
 		kept.set(budget.reserve(3 * KILO, SHORT));
 		budget.reserve(4 * KILO, SHORT);
 		assertThatThrownBy(() -> budget.reserve(1, SHORT)).isInstanceOf(ProblemException.class);
+	}
+
+	@Test
+	void noMoreIsEvictedThanTheWaitingCallsNeed() {
+		Deque<TransferBudget.Reservation> kept = new ConcurrentLinkedDeque<>();
+		TransferBudget budget = new TransferBudget(64 * KILO, () -> {
+			TransferBudget.Reservation dropped = kept.poll();
+			if (dropped != null) {
+				dropped.close();
+			}
+			return dropped != null;
+		});
+		List<TransferBudget.Reservation> held = Stream.generate(() -> budget.reserve(KILO, SHORT)).limit(64).toList();
+		Thread waiting = Thread.ofPlatform().start(() -> budget.reserve(2 * KILO, LONG));
+		Awaitility.await().until(() -> waiting.getState() == Thread.State.TIMED_WAITING);
+		kept.addAll(held);
+		budget.relieve();
+		Awaitility.await().until(() -> !waiting.isAlive());
+		assertThat(kept).hasSize(62);
+		budget.relieve();
+		assertThat(kept).hasSize(62);
 	}
 
 }
