@@ -79,9 +79,7 @@ final class HttpCollectives {
 		/** Stops the call thread; the engine closes the process group. */
 		void close(GroupUnavailableException reason) {
 			this.order.close(reason);
-			while (this.rounds.evict()) {
-				// One answer after the other.
-			}
+			this.rounds.close();
 		}
 
 	}

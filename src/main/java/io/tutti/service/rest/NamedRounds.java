@@ -59,6 +59,8 @@ final class NamedRounds<R extends NamedRounds.Held> {
 	/** In access order: the most recently used label is last. */
 	private final Map<String, Label<R>> labels = new LinkedHashMap<>(16, 0.75f, true);
 
+	private boolean closed;
+
 	private static final class Label<R> {
 
 		private final Map<Long, Execution<R>> underWay = new HashMap<>();
@@ -171,7 +173,7 @@ final class NamedRounds<R extends NamedRounds.Held> {
 		for (int repeat = 0; repeat < own.repeats; repeat++) {
 			answer.hold();
 		}
-		if (round.number() > label.last) {
+		if (!this.closed && round.number() > label.last) {
 			drop(label);
 			label.last = round.number();
 			label.lastExecution = own;
@@ -230,6 +232,12 @@ final class NamedRounds<R extends NamedRounds.Held> {
 	 */
 	synchronized boolean evict() {
 		return this.labels.values().stream().anyMatch(this::drop);
+	}
+
+	/** Evicts all answers; those of the rounds under way are not kept. */
+	synchronized void close() {
+		this.closed = true;
+		this.labels.values().forEach(this::drop);
 	}
 
 	private boolean drop(Label<R> label) {

@@ -145,6 +145,19 @@ class NamedRoundsTest {
 		assertThat(first.holders).hasValue(0);
 	}
 
+	@Test
+	void aRoundThatEndsAfterTheCloseKeepsNoAnswer() {
+		Counted before = run("a", 0, 7);
+		Counted answer = this.rounds.run(round("a", 1, 7), () -> true, (client) -> {
+			this.rounds.close();
+			return new Counted();
+		});
+		before.release();
+		answer.release();
+		assertThat(before.holders).hasValue(0);
+		assertThat(answer.holders).hasValue(0);
+	}
+
 	private Counted run(String label, long number, int digest) {
 		return this.rounds.run(round(label, number, digest), () -> true, (client) -> {
 			this.carriedOut.incrementAndGet();
