@@ -40,8 +40,11 @@ final class FailureFile implements DisposableBean {
 
 	private final JsonMapper json;
 
-	/** Completes when the first file has been written. */
-	private final CompletableFuture<Void> written = new CompletableFuture<>();
+	/** Completes when the first generation has broken. */
+	private final CompletableFuture<Void> broken = new CompletableFuture<>();
+
+	/** Completes when the file of the last broken generation has been written. */
+	private volatile CompletableFuture<Void> written = CompletableFuture.completedFuture(null);
 
 	FailureFile(GroupLifecycle group, FlightRecorderProperties properties, RendezvousProperties rendezvous,
 			JsonMapper json) {
@@ -51,21 +54,26 @@ final class FailureFile implements DisposableBean {
 		this.json = json;
 		group.onFormed((joined) -> joined.recordSites(properties.sites()));
 		if (properties.onFailure()) {
-			group.onBroken((broken) -> Thread.startVirtualThread(() -> write(broken)));
+			group.onBroken(this::begin);
 		}
 		else {
-			this.written.complete(null);
+			this.broken.complete(null);
 		}
 	}
 
-	private void write(BrokenGeneration broken) {
-		RankTrace trace = broken.trace();
+	private void begin(BrokenGeneration generation) {
+		this.written = CompletableFuture.runAsync(() -> write(generation), Thread::startVirtualThread);
+		this.broken.complete(null);
+	}
+
+	private void write(BrokenGeneration generation) {
+		RankTrace trace = generation.trace();
 		if (trace == null) {
 			return;
 		}
 		try {
 			byte[] content = this.json.writeValueAsBytes(
-					FlightRecorderView.of(trace, broken.assignment().worldSize(), broken.failure().describe()));
+					FlightRecorderView.of(trace, generation.assignment().worldSize(), generation.failure().describe()));
 			Path file = new FailureFolder(this.properties.place(), this.jobId, trace.rank(), this.properties.keep())
 				.write(content, Instant.now());
 			log.warn("the last collectives of this rank are in {}", file);
@@ -73,20 +81,15 @@ final class FailureFile implements DisposableBean {
 		catch (IOException | RuntimeException ex) {
 			log.warn("the flight recorder could not be written to {}: {}", this.properties.place(), ex.toString());
 		}
-		finally {
-			this.written.complete(null);
-		}
 	}
 
 	@Override
 	public void destroy() {
 		JoinedGroup joined = this.group.joined();
 		@Nullable Failure failure = (joined != null) ? joined.world().failure() : null;
-		if (failure == null) {
-			return;
-		}
+		CompletableFuture<Void> last = (failure != null) ? this.broken.thenCompose((_) -> this.written) : this.written;
 		try {
-			this.written.get(WRITE_LIMIT_SECONDS, TimeUnit.SECONDS);
+			last.get(WRITE_LIMIT_SECONDS, TimeUnit.SECONDS);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
