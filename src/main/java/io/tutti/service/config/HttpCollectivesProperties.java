@@ -19,8 +19,8 @@ import org.springframework.util.unit.DataSize;
 public record HttpCollectivesProperties(@DefaultValue("true") boolean enabled, @DefaultValue("64MB") DataSize maxBytes,
 		@Nullable DataSize memory) {
 
-	/** A call's body and response both stay in memory, on every rank, while it runs. */
-	private static final DataSize MOST = DataSize.ofGigabytes(2);
+	/** The most that a buffer of Java has. */
+	private static final DataSize MOST = DataSize.ofBytes(Integer.MAX_VALUE);
 
 	/** Two calls of the default maximum size. */
 	private static final DataSize USUAL_MEMORY = DataSize.ofMegabytes(256);
@@ -29,8 +29,7 @@ public record HttpCollectivesProperties(@DefaultValue("true") boolean enabled, @
 
 	public HttpCollectivesProperties {
 		if (maxBytes.toBytes() < 1 || maxBytes.compareTo(MOST) > 0) {
-			throw new IllegalArgumentException(
-					"max bytes must be in 1B.." + MOST.toGigabytes() + "GB, got " + maxBytes);
+			throw new IllegalArgumentException("max bytes must be in 1B.." + MOST + ", got " + maxBytes);
 		}
 		if (memory != null && (memory.compareTo(ofOneCall(maxBytes)) < 0 || memory.compareTo(MOST_MEMORY) > 0)) {
 			throw new IllegalArgumentException("memory must hold the body and the answer of one call, "

@@ -113,6 +113,15 @@ class PropertiesTest {
 	}
 
 	@Test
+	void theBodyOfACollectiveOverHttpFitsABuffer() {
+		assertThat(new HttpCollectivesProperties(true, DataSize.ofBytes(Integer.MAX_VALUE), null).maxBytes())
+			.isEqualTo(DataSize.ofBytes(Integer.MAX_VALUE));
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> new HttpCollectivesProperties(true, DataSize.ofGigabytes(2), null))
+			.withMessage("max bytes must be in 1B..2147483647B, got 2147483648B");
+	}
+
+	@Test
 	void theMemoryOfHttpCollectivesHoldsAtLeastOneCall() {
 		assertThat(new HttpCollectivesProperties(true, DataSize.ofMegabytes(64), null).budget())
 			.isEqualTo(DataSize.ofMegabytes(256));
