@@ -86,6 +86,37 @@ abstract class CollectivesContract {
 	}
 
 	@Test
+	void callsThatWaitOnVirtualThreadsLetTheOthersRun() throws Exception {
+		int worldSize = 1 + Runtime.getRuntime().availableProcessors();
+		int last = worldSize - 1;
+		try (World world = world(worldSize)) {
+			RankThreads.runVirtual(worldSize, LIMIT, (rank) -> {
+				ProcessGroup group = world.group(rank);
+				int[] values = { 1 };
+				if (rank == last) {
+					untilOthersSleep();
+				}
+				group.allReduce(values, ReduceOp.SUM);
+				assertThat(values).containsExactly(worldSize);
+				MemorySegment message = Arena.ofAuto().allocate(DataType.INT32.bytes());
+				if (rank < last) {
+					group.receive(message, DataType.INT32, last, 0);
+					return null;
+				}
+				untilOthersSleep();
+				for (int peer = 0; peer < last; peer++) {
+					group.send(message, DataType.INT32, peer, 0);
+				}
+				return null;
+			});
+		}
+	}
+
+	private static void untilOthersSleep() throws InterruptedException {
+		Thread.sleep(50);
+	}
+
+	@Test
 	void randomCallSequencesMatchTheSingleThreadedReference() throws Exception {
 		long seed = Long.getLong("tutti.test.seed", System.nanoTime());
 		Random sizes = new Random(seed);

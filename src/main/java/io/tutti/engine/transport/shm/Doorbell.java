@@ -9,13 +9,14 @@ import org.jspecify.annotations.Nullable;
  * Puts a rank that has waited long to sleep until a peer wakes it. A publisher reads the
  * peer's sleep flag and rings only if it is set. That read is not ordered with the
  * published data, so a wake-up may be missed; each sleep is therefore limited to
- * {@value #MAX_SLEEP_NANOS} ns.
+ * {@value #MAX_SLEEP_NANOS} ns. A virtual thread sleeps in the JVM instead: in the kernel
+ * it would keep its carrier thread, which other ranks' or groups' threads may need.
  */
 final class Doorbell {
 
 	private static final long MAX_SLEEP_NANOS = 2_000_000;
 
-	/** Sleep time without a futex. */
+	/** Sleep time without a futex, and of a virtual thread. */
 	private static final long NAP_NANOS = 100_000;
 
 	private final HostMemory memory;
@@ -65,7 +66,7 @@ final class Doorbell {
 	 */
 	void sleep(long maxNanos) {
 		Futex kernel = this.futex;
-		if (kernel == null) {
+		if (kernel == null || Thread.currentThread().isVirtual()) {
 			LockSupport.parkNanos(Math.min(maxNanos, NAP_NANOS));
 			return;
 		}
