@@ -11,8 +11,8 @@ import io.tutti.ProcessGroup;
  * Result of rank 0's check for a checkpoint, which rank 0 broadcasts to all ranks.
  *
  * @param kind kind of the result
- * @param content description of the checkpoint as JSON, the whole checkpoint in the old
- * format, or the reason for its rejection in UTF-8; empty if there is none
+ * @param content description of the checkpoint as JSON, or the reason for its rejection,
+ * in UTF-8; empty if there is none
  */
 record CheckpointLookup(Kind kind, byte[] content) {
 
@@ -23,8 +23,6 @@ record CheckpointLookup(Kind kind, byte[] content) {
 		ABSENT,
 		/** A checkpoint of the same job, whose tensors follow. */
 		PRESENT,
-		/** A checkpoint of the same job in the old format. */
-		OLD_FORMAT,
 		/** A checkpoint that this job cannot continue from, or an unusable directory. */
 		REJECTED
 

@@ -21,7 +21,7 @@ record CheckpointManifest(@JsonProperty(required = true) int version,
 		@JsonProperty(required = true) String optimizer, @JsonProperty(required = true) List<String> model,
 		@JsonProperty(required = true) List<String> optimizerState) {
 
-	/** Version of the layout; 1 was a single binary file. */
+	/** Version of the layout. */
 	static final int VERSION = 2;
 
 	CheckpointManifest {

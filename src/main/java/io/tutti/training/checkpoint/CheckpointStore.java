@@ -27,9 +27,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CheckpointStore implements AutoCloseable {
 
-	/** Name of the checkpoint file of earlier versions. */
-	static final String OLD_FILE = "checkpoint.tutti";
-
 	/**
 	 * A write that hangs, for example on a network file system, must not hang the job.
 	 */
@@ -132,7 +129,6 @@ public final class CheckpointStore implements AutoCloseable {
 			return switch (lookup.kind()) {
 				case ABSENT -> null;
 				case REJECTED -> throw CheckpointException.rejected(lookup.text());
-				case OLD_FORMAT -> restoreOld(CheckpointCodec.decode(lookup.content()));
 				case PRESENT ->
 					restore(SafetensorsFormat.MAPPER.readValue(lookup.text(), Contents.class), found.files());
 			};
@@ -335,13 +331,9 @@ public final class CheckpointStore implements AutoCloseable {
 					+ (Files.isDirectory(this.options.directory()) ? "used: " : "created: ") + obstacle(ex)
 					+ ". Give a directory that exists or can be created");
 		}
-		Path checkpoint = this.options.directory().resolve(OLD_FILE);
+		Path checkpoint = this.options.directory();
 		try {
 			List<CheckpointDirectory.Entry> all = CheckpointDirectory.list(this.options.directory());
-			Found old = Files.exists(checkpoint) ? findOld(checkpoint, all) : null;
-			if (old != null) {
-				return old;
-			}
 			if (all.isEmpty()) {
 				return Found.nothing();
 			}
@@ -354,22 +346,6 @@ public final class CheckpointStore implements AutoCloseable {
 		catch (IOException ex) {
 			return Found.rejected("cannot read checkpoint " + checkpoint + ": " + ex);
 		}
-	}
-
-	/** The file of an earlier version, unless a later checkpoint exists. */
-	private @Nullable Found findOld(Path file, List<CheckpointDirectory.Entry> later) throws IOException {
-		if (Files.size(file) > CheckpointLookup.MAX_BYTES) {
-			throw new IllegalArgumentException("it is larger than " + CheckpointLookup.MAX_BYTES + " bytes");
-		}
-		byte[] content = Files.readAllBytes(file);
-		Checkpoint old = CheckpointCodec.decode(content);
-		if (!later.isEmpty() && later.getFirst().step() >= old.progress().step()) {
-			return null;
-		}
-		String difference = difference(old.job());
-		return (difference != null)
-				? Found.rejected("checkpoint " + file + " belongs to another job: " + difference + ADVICE)
-				: new Found(new CheckpointLookup(CheckpointLookup.Kind.OLD_FORMAT, content), null);
 	}
 
 	private Found find(Path checkpoint) throws IOException {
@@ -405,7 +381,6 @@ public final class CheckpointStore implements AutoCloseable {
 
 	private @Nullable String difference(JobFingerprint kept) {
 		return this.job.differences(kept)
-			.filter((name) -> !name.equals(JobFingerprint.SAMPLES) || kept.has(name))
 			.findFirst()
 			.map((name) -> "it has " + kept.describe(name) + ", this job has " + this.job.describe(name))
 			.orElse(null);
@@ -421,17 +396,6 @@ public final class CheckpointStore implements AutoCloseable {
 			}
 		}
 		return failure.toString();
-	}
-
-	private Progress restoreOld(Checkpoint old) {
-		try {
-			this.state.restore(old);
-		}
-		catch (IllegalArgumentException ex) {
-			throw CheckpointException.rejected("cannot continue from checkpoint "
-					+ this.options.directory().resolve(OLD_FILE) + ": " + ex.getMessage() + ADVICE);
-		}
-		return old.progress();
 	}
 
 	/**

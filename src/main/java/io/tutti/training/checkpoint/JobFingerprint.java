@@ -14,11 +14,6 @@ import java.util.stream.Stream;
 public record JobFingerprint(List<Value> values) {
 
 	/**
-	 * Name of the number of training samples. Checkpoints of earlier versions lack it.
-	 */
-	public static final String SAMPLES = "training samples";
-
-	/**
 	 * A name and its value.
 	 *
 	 * @param name name of the value
@@ -69,15 +64,6 @@ public record JobFingerprint(List<Value> values) {
 
 	private Stream<String> missingIn(JobFingerprint other) {
 		return this.values.stream().filter((value) -> !other.values.contains(value)).map(Value::name);
-	}
-
-	/**
-	 * Whether there is a value of this name.
-	 * @param name name of a value
-	 * @return whether it is known
-	 */
-	public boolean has(String name) {
-		return this.values.stream().anyMatch((value) -> value.name().equals(name));
 	}
 
 	/**

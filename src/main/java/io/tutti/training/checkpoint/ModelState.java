@@ -1,9 +1,7 @@
 package io.tutti.training.checkpoint;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -254,42 +252,6 @@ public final class ModelState implements AutoCloseable {
 		String surplus = OptimizerTensors.load(this.optimizer, own, this.parameters, this.device);
 		return (surplus != null) ? "the optimizer has a state of " + surplus
 				+ ", which the other state lacks: restore into a new optimizer" : null;
-	}
-
-	/**
-	 * Replaces the state by that of a checkpoint of the old format, which lists
-	 * parameters without names.
-	 * @throws IllegalArgumentException if the tensors differ from the model's
-	 */
-	void restore(Checkpoint old) {
-		if (this.parts != null || this.optimizer == null) {
-			throw new IllegalArgumentException("it is of an earlier version, which a divided optimizer cannot read:"
-					+ " continue once with a whole optimizer, whose checkpoints it reads");
-		}
-		Set<String> seen = new HashSet<>();
-		List<TensorHeader> own = this.headers.stream()
-			.filter((header) -> seen.add(id(this.tensors.get(header.name()))))
-			.toList();
-		if (own.size() != old.parameters().size()) {
-			throw new IllegalArgumentException(
-					"it has " + old.parameters().size() + " tensors, this job's model has " + own.size());
-		}
-		for (int index = 0; index < own.size(); index++) {
-			if (own.get(index).bytes() != old.parameters().get(index).length) {
-				throw new IllegalArgumentException(
-						"its tensor " + (index + 1) + " has " + old.parameters().get(index).length + " bytes, "
-								+ own.get(index).name() + " has " + own.get(index).bytes());
-			}
-		}
-		try (Arena copies = Arena.ofConfined()) {
-			for (int index = 0; index < own.size(); index++) {
-				restore(new StoredTensor(own.get(index), MemorySegment.ofArray(old.parameters().get(index)))
-					.inNative(copies));
-			}
-			OptimizerTensors.load(this.optimizer,
-					copies.allocate(old.optimizer().length).copyFrom(MemorySegment.ofArray(old.optimizer())),
-					this.device);
-		}
 	}
 
 	/** Frees the staging memory, once. */

@@ -135,13 +135,6 @@ final class OptimizerTensors {
 		return Place.of(header.name()).owner();
 	}
 
-	/** Loads a state in the format of libtorch's archive onto a device. */
-	static void load(Optimizer optimizer, MemorySegment bytes, String device) {
-		try (PointerScope _ = new PointerScope()) {
-			optimizer.load(open(bytes, device));
-		}
-	}
-
 	/**
 	 * Loads a state onto a device, unless the optimizer has a state of a parameter that
 	 * the other lacks: libtorch cannot remove it.
@@ -218,11 +211,10 @@ final class OptimizerTensors {
 		OutputArchive groups = new OutputArchive(archive.compilation_unit());
 		InputArchive ownGroups = child(own, GROUPS);
 		groups.write(GROUPS + "/size", tensor(ownGroups, GROUPS + "/size"));
-		saved.requireAtMost(Math.toIntExact(size(ownGroups, GROUPS)));
 		for (int index = 0; index < size(ownGroups, GROUPS); index++) {
 			String key = GROUPS + "/" + index;
 			InputArchive group = child(ownGroups, key);
-			groups.write(key, group(archive, group, index, saved.options(index, parameters(group, parameters))));
+			groups.write(key, group(archive, group, index, saved.options(parameters(group, parameters))));
 		}
 		archive.write(GROUPS, groups);
 		return archive;

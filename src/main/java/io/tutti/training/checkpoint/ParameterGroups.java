@@ -20,7 +20,6 @@ import org.jspecify.annotations.Nullable;
  * {@code optimizer.group.0.lr}, and the group of each parameter as
  * {@code optimizer.group_of.<parameter>}. By the latter, an optimizer with other groups,
  * such as one that is divided among other ranks, gives each parameter its options.
- * Checkpoints of earlier versions lack it, so their groups are those of the same number.
  */
 final class ParameterGroups {
 
@@ -75,31 +74,14 @@ final class ParameterGroups {
 	}
 
 	/**
-	 * Requires that the groups are those of an optimizer, unless they are found by
-	 * parameter.
-	 * @param groups number of groups of the optimizer
-	 * @throws IllegalArgumentException if there are more
-	 */
-	void requireAtMost(int groups) {
-		if (this.groupOf.isEmpty() && !this.options.isEmpty() && this.options.lastKey() >= groups) {
-			throw new IllegalArgumentException("the optimizer has no place for " + option(this.options.lastKey(),
-					this.options.get(this.options.lastKey()).keySet().iterator().next()));
-		}
-	}
-
-	/**
 	 * The options of a group of an optimizer that takes the state.
-	 * @param index number of the group
 	 * @param parameters names of its parameters
 	 * @return the options, {@code null} to keep those of a group without parameters that
 	 * the state has, for example if all are frozen
 	 * @throws IllegalArgumentException if the state has none for the parameters, or
 	 * different ones
 	 */
-	@Nullable Map<String, Tensor> options(int index, List<String> parameters) {
-		if (this.groupOf.isEmpty()) {
-			return this.options.getOrDefault(index, Map.of());
-		}
+	@Nullable Map<String, Tensor> options(List<String> parameters) {
 		List<String> known = parameters.stream().filter(this.groupOf::containsKey).toList();
 		if (known.isEmpty()) {
 			return null;

@@ -106,7 +106,7 @@ public record TrainingOptions(int epochs, int globalBatch, long seed, int thread
 		List<JobFingerprint.Value> values = new ArrayList<>();
 		values.add(new JobFingerprint.Value("seed", Long.toString(this.seed)));
 		values.add(new JobFingerprint.Value("global batch", Integer.toString(this.globalBatch)));
-		values.add(new JobFingerprint.Value(JobFingerprint.SAMPLES, Integer.toString(samples.training())));
+		values.add(new JobFingerprint.Value("training samples", Integer.toString(samples.training())));
 		identity.forEach((name, value) -> values.add(new JobFingerprint.Value(name, value)));
 		return new JobFingerprint(values);
 	}

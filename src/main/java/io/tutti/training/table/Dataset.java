@@ -65,9 +65,7 @@ public record Dataset(int columns, int classes, double[] features, int[] labels,
 
 	/**
 	 * SHA-256 over all features and labels, the names of the classes and the number of
-	 * test rows, if any, in hexadecimal; identifies the table. A feature that no 32-bit
-	 * float holds is added once more as a double, so that the hash of other tables is the
-	 * one in checkpoints of earlier versions.
+	 * test rows, if any, in hexadecimal; identifies the table.
 	 */
 	String sha256() {
 		MessageDigest digest = Sha256.newDigest();

@@ -22,9 +22,6 @@ public final class CheckpointFixture {
 	/** Name of the file of hashes in a checkpoint. */
 	public static final String SUMS = CheckpointFiles.SUMS;
 
-	/** Name of the checkpoint of earlier versions. */
-	public static final String OLD_FILE = CheckpointStore.OLD_FILE;
-
 	private CheckpointFixture() {
 	}
 

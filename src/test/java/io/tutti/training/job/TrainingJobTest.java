@@ -406,18 +406,6 @@ class TrainingJobTest {
 	}
 
 	@Test
-	void aCheckpointOfTheOldFormatIsContinued() throws Exception {
-		ClassifierJob longer = withEpochs(2);
-		Files.copy(getClass().getResourceAsStream("checkpoint.tutti"),
-				this.directory.resolve(CheckpointFixture.OLD_FILE));
-		List<TrainingSummary> continued = train(2, (_) -> withCheckpoint(longer, 0));
-		assertThat(continued.getFirst().steps()).isEqualTo(90);
-		assertThat(continued.getFirst().testScore()).isGreaterThan(0.9);
-		assertThat(hash(train(1, (_) -> withCheckpoint(longer, 0)))).as("the newer one is used")
-			.isEqualTo(hash(continued));
-	}
-
-	@Test
 	void onlyTheConfiguredNumberOfCheckpointsIsKept() throws Exception {
 		train(2, (_) -> new ClassifierJob(4, 32, 0.05, 42, 1, null, this.directory, 0, null, 3));
 		assertThat(CheckpointFixture.steps(this.directory)).containsExactly(180L, 135L, 90L);
