@@ -107,12 +107,14 @@ final class CheckpointFiles implements Closeable {
 	/**
 	 * Writes the files of a checkpoint into an empty directory and flushes them.
 	 * @param shardBytes size of a file above which the next tensor goes to another one
+	 * @param writing called again and again meanwhile
 	 */
 	static void write(Path directory, JobFingerprint job, Progress progress, String optimizerType,
-			List<StoredTensor> modelTensors, List<StoredTensor> optimizerTensors, long shardBytes) throws IOException {
+			List<StoredTensor> modelTensors, List<StoredTensor> optimizerTensors, long shardBytes, Runnable writing)
+			throws IOException {
 		Map<String, String> sums = new LinkedHashMap<>();
-		List<String> modelFiles = writeShards(directory, MODEL, modelTensors, shardBytes, sums);
-		List<String> optimizerFiles = writeShards(directory, OPTIMIZER, optimizerTensors, shardBytes, sums);
+		List<String> modelFiles = writeShards(directory, MODEL, modelTensors, shardBytes, sums, writing);
+		List<String> optimizerFiles = writeShards(directory, OPTIMIZER, optimizerTensors, shardBytes, sums, writing);
 		Map<String, String> values = new LinkedHashMap<>();
 		job.values().forEach((value) -> values.put(value.name(), value.value()));
 		byte[] json = SafetensorsFormat.MAPPER.writerWithDefaultPrettyPrinter()
@@ -169,13 +171,13 @@ final class CheckpointFiles implements Closeable {
 	}
 
 	private static List<String> writeShards(Path directory, String kind, List<StoredTensor> tensors, long shardBytes,
-			Map<String, String> sums) throws IOException {
+			Map<String, String> sums, Runnable writing) throws IOException {
 		List<List<StoredTensor>> shards = shards(tensors, shardBytes);
 		List<String> names = new ArrayList<>();
 		for (List<StoredTensor> shard : shards) {
 			String name = String.format(Locale.ROOT, "%s-%05d-of-%05d.safetensors", kind, names.size() + 1,
 					shards.size());
-			sums.put(name, SafetensorsWriter.write(directory.resolve(name), METADATA, shard));
+			sums.put(name, SafetensorsWriter.write(directory.resolve(name), METADATA, shard, writing));
 			names.add(name);
 		}
 		return names;

@@ -5,13 +5,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -30,7 +28,7 @@ public final class CheckpointStore implements AutoCloseable {
 	/**
 	 * A write that hangs, for example on a network file system, must not hang the job.
 	 */
-	private static final long CLOSE_SECONDS = 60;
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
 	/** How often the others are told of a long read within the time limit of a call. */
 	private static final int TOLD_PER_TIMEOUT = 4;
@@ -51,6 +49,8 @@ public final class CheckpointStore implements AutoCloseable {
 
 	private final long shardBytes;
 
+	private final WriterThread writer;
+
 	private @Nullable CheckpointDirectory directory;
 
 	private boolean opened;
@@ -62,8 +62,6 @@ public final class CheckpointStore implements AutoCloseable {
 
 	/** Step of the latest checkpoint, -1 if there is none and after one that failed. */
 	private long savedStep = -1;
-
-	private @Nullable ExecutorService writer;
 
 	private @Nullable Future<SavedCheckpoint> pending;
 
@@ -109,6 +107,7 @@ public final class CheckpointStore implements AutoCloseable {
 		this.listener = listener;
 		this.owner = new CheckpointDirectory.Owner(elasticJob, group.generation());
 		this.shardBytes = shardBytes;
+		this.writer = new WriterThread("tutti-checkpoint-r" + group.rank(), PATIENCE);
 	}
 
 	/**
@@ -193,12 +192,6 @@ public final class CheckpointStore implements AutoCloseable {
 			return;
 		}
 		double waitedSeconds = (System.nanoTime() - start) / 1e9;
-		if (this.writer == null) {
-			this.writer = Executors.newSingleThreadExecutor((task) -> Thread.ofPlatform()
-				.daemon()
-				.name("tutti-checkpoint-r" + this.group.rank())
-				.unstarted(task));
-		}
 		this.pending = this.writer.submit(() -> write(progress, waitedSeconds));
 	}
 
@@ -249,17 +242,21 @@ public final class CheckpointStore implements AutoCloseable {
 
 	/**
 	 * Lets a checkpoint complete that is being written, reports it, and releases the
-	 * directory. Idempotent.
-	 * @throws CheckpointException if the last checkpoint could not be written
+	 * directory. Idempotent; after an interrupt, another call waits again.
+	 * @throws CheckpointException if the last checkpoint could not be written, or has
+	 * made no progress for 60 s
 	 */
 	@Override
 	public void close() {
 		if (this.closed) {
 			return;
 		}
+		boolean ended = awaitWriter();
 		this.closed = true;
-		if (this.writer != null) {
-			awaitWriter(this.writer);
+		if (!ended) {
+			throw CheckpointException.notWritten("a checkpoint in " + this.options.directory()
+					+ " has made no progress for " + PATIENCE.toSeconds() + " s; see whether its file system hangs",
+					null);
 		}
 		try {
 			finish();
@@ -269,14 +266,10 @@ public final class CheckpointStore implements AutoCloseable {
 		}
 	}
 
-	/** If it fails, the thread still uses the copy and the directory. */
-	private void awaitWriter(ExecutorService last) {
-		last.shutdown();
+	/** Until it has ended, the thread uses the copy and the directory. */
+	private boolean awaitWriter() {
 		try {
-			if (!last.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
-				throw CheckpointException.notWritten("a checkpoint in " + this.options.directory()
-						+ " was not complete after " + CLOSE_SECONDS + " s; see whether its file system hangs", null);
-			}
+			return this.writer.awaitEnd();
 		}
 		catch (InterruptedException ex) {
 			throw interrupted(ex);
@@ -457,7 +450,7 @@ public final class CheckpointStore implements AutoCloseable {
 			List<StoredTensor> model = this.state.stagedModel();
 			List<StoredTensor> optimizer = this.state.stagedOptimizer();
 			Path written = this.directory.add(progress.step(), (path) -> CheckpointFiles.write(path, this.job, progress,
-					this.state.optimizerType(), model, optimizer, this.shardBytes));
+					this.state.optimizerType(), model, optimizer, this.shardBytes, this.writer::progressed));
 			this.directory.prune(this.options.keep());
 			long bytes = Stream.concat(model.stream(), optimizer.stream())
 				.mapToLong((tensor) -> tensor.data().byteSize())

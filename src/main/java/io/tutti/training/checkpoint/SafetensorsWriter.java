@@ -25,26 +25,34 @@ final class SafetensorsWriter {
 	 */
 	private static final int PIECE_BYTES = 1 << 20;
 
+	/**
+	 * Bytes flushed at once, so that the progress is that of the disk, not of the
+	 * system's cache.
+	 */
+	private static final int FLUSHED_BYTES = 256 << 20;
+
 	private SafetensorsWriter() {
 	}
 
 	/**
 	 * Writes a new file and flushes it to the disk. Tensors are ordered by the size of
 	 * their elements, largest first, so that the data of each is aligned, and by name.
+	 * @param writing called again and again meanwhile
 	 * @return SHA-256 of the file, in hexadecimal
 	 * @throws IllegalArgumentException if two tensors have one name or the header exceeds
 	 * the limit of the format
 	 */
-	static String write(Path file, Map<String, String> metadata, List<StoredTensor> tensors) throws IOException {
+	static String write(Path file, Map<String, String> metadata, List<StoredTensor> tensors, Runnable writing)
+			throws IOException {
 		List<StoredTensor> ordered = tensors.stream()
 			.sorted(Comparator.comparingInt((StoredTensor tensor) -> -tensor.header().type().bytes())
 				.thenComparing((tensor) -> tensor.header().name()))
 			.toList();
 		MessageDigest digest = Sha256.newDigest();
 		try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-			write(channel, digest, MemorySegment.ofArray(header(metadata, ordered)));
+			write(channel, digest, MemorySegment.ofArray(header(metadata, ordered)), writing);
 			for (StoredTensor tensor : ordered) {
-				write(channel, digest, tensor.data());
+				write(channel, digest, tensor.data(), writing);
 			}
 			channel.force(true);
 		}
@@ -77,13 +85,19 @@ final class SafetensorsWriter {
 		return bytes;
 	}
 
-	private static void write(FileChannel channel, MessageDigest digest, MemorySegment data) throws IOException {
+	private static void write(FileChannel channel, MessageDigest digest, MemorySegment data, Runnable writing)
+			throws IOException {
 		for (long from = 0; from < data.byteSize(); from += PIECE_BYTES) {
 			ByteBuffer piece = data.asSlice(from, Math.min(PIECE_BYTES, data.byteSize() - from)).asByteBuffer();
 			digest.update(piece.duplicate());
+			long before = channel.position();
 			while (piece.hasRemaining()) {
 				channel.write(piece);
 			}
+			if (channel.position() / FLUSHED_BYTES > before / FLUSHED_BYTES) {
+				channel.force(false);
+			}
+			writing.run();
 		}
 	}
 

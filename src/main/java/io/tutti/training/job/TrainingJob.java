@@ -203,7 +203,7 @@ public final class TrainingJob {
 				loop.run();
 			}
 			catch (CollectiveException | MembershipChangedException ex) {
-				loop.closeCheckpoints();
+				closeCheckpoints(loop, ex);
 				this.totals = this.totals.plus(loop.totals());
 				throw ex;
 			}
@@ -213,6 +213,20 @@ public final class TrainingJob {
 				TrainingReport.of(summary).write(report);
 			}
 			return summary;
+		}
+	}
+
+	/**
+	 * A checkpoint that could not be written ends the job also if the group is to form
+	 * again.
+	 */
+	private static void closeCheckpoints(TrainingLoop loop, RuntimeException reason) {
+		try {
+			loop.closeCheckpoints();
+		}
+		catch (CheckpointException ex) {
+			ex.addSuppressed(reason);
+			throw ex;
 		}
 	}
 

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.zip.ZipEntry;
@@ -138,8 +139,10 @@ class CheckpointExportTest {
 	@Test
 	void shardsHaveALimitedSizeAndHoldAllTensors() throws Exception {
 		Path shards = Files.createDirectory(this.directory.resolve("shards"));
+		AtomicInteger calls = new AtomicInteger();
 		CheckpointFiles.write(shards, new JobFingerprint(List.of()), Progress.NONE, "SGD", List.of(WEIGHT, STEPS),
-				List.of(), 8);
+				List.of(), 8, calls::incrementAndGet);
+		assertThat(calls).as("one for each header and each tensor").hasValue(4);
 		assertThat(shards).isDirectoryContaining("glob:**/model-00002-of-00002.safetensors");
 		try (CheckpointFiles files = new CheckpointFiles(shards)) {
 			assertThat(files.model()).containsExactlyInAnyOrder(WEIGHT.header(), STEPS.header());
@@ -149,7 +152,8 @@ class CheckpointExportTest {
 
 	private static void add(CheckpointDirectory checkpoints, long step, List<StoredTensor> model) throws Exception {
 		checkpoints.add(step, (path) -> CheckpointFiles.write(path, new JobFingerprint(List.of()),
-				new Progress(step, 0, 0), "SGD", model, List.of(), CheckpointFiles.SHARD_BYTES));
+				new Progress(step, 0, 0), "SGD", model, List.of(), CheckpointFiles.SHARD_BYTES, () -> {
+				}));
 	}
 
 	private static void assertRejected(Path checkpoint, Path file, String reason) {

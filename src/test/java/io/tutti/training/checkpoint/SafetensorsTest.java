@@ -29,6 +29,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 @Timeout(60)
 class SafetensorsTest {
 
+	private static final Runnable IGNORED = () -> {
+	};
+
 	private static final List<StoredTensor> TENSORS = List.of(
 			tensor("mask", ElementType.BOOL, new byte[] { 1, 0, 1 }, 3L),
 			tensor("b.weight", ElementType.F32, new byte[24], 2L, 3L),
@@ -42,7 +45,7 @@ class SafetensorsTest {
 	@Test
 	void aWrittenFileIsReadBack() throws Exception {
 		Path file = this.directory.resolve("file");
-		String sha256 = SafetensorsWriter.write(file, Map.of("format", "pt"), TENSORS);
+		String sha256 = SafetensorsWriter.write(file, Map.of("format", "pt"), TENSORS, IGNORED);
 		MessageDigest digest = Sha256.newDigest();
 		digest.update(Files.readAllBytes(file));
 		assertThat(sha256).isEqualTo(Sha256.hex(digest));
@@ -62,7 +65,7 @@ class SafetensorsTest {
 	void aFileHasTheLayoutOfTheFormat() throws IOException {
 		Path file = this.directory.resolve("file");
 		SafetensorsWriter.write(file, Map.of(), List.of(tensor("x", ElementType.U8, new byte[] { 5, 6 }, 2L),
-				tensor("y", ElementType.I16, new byte[] { 1, 2 }, 1L)));
+				tensor("y", ElementType.I16, new byte[] { 1, 2 }, 1L)), IGNORED);
 		ByteBuffer content = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
 		int header = Math.toIntExact(content.getLong());
 		assertThat(header % 8).isZero();
@@ -78,7 +81,7 @@ class SafetensorsTest {
 	@Test
 	void everyTruncationAndExtensionIsRejected() throws IOException {
 		Path file = this.directory.resolve("file");
-		SafetensorsWriter.write(file, Map.of(), TENSORS);
+		SafetensorsWriter.write(file, Map.of(), TENSORS, IGNORED);
 		byte[] whole = Files.readAllBytes(file);
 		for (int length = 0; length < whole.length; length++) {
 			assertRejected(Arrays.copyOf(whole, length));
@@ -89,7 +92,7 @@ class SafetensorsTest {
 	@Test
 	void noFlippedBitOfTheHeaderCausesAnotherFailure() throws IOException {
 		Path file = this.directory.resolve("file");
-		SafetensorsWriter.write(file, Map.of("format", "pt"), TENSORS);
+		SafetensorsWriter.write(file, Map.of("format", "pt"), TENSORS, IGNORED);
 		byte[] whole = Files.readAllBytes(file);
 		int rejected = 0;
 		for (int bit = 0; bit < 8 * 300; bit++) {
@@ -168,7 +171,7 @@ class SafetensorsTest {
 	void twoTensorsOfOneNameAreNotWritten() {
 		List<StoredTensor> twice = List.of(TENSORS.getFirst(), TENSORS.getFirst());
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> SafetensorsWriter.write(this.directory.resolve("file"), Map.of(), twice))
+			.isThrownBy(() -> SafetensorsWriter.write(this.directory.resolve("file"), Map.of(), twice, IGNORED))
 			.withMessageContaining("two tensors are named mask");
 	}
 
@@ -176,7 +179,7 @@ class SafetensorsTest {
 	void anExistingFileIsNotReplaced() throws IOException {
 		Path file = Files.writeString(this.directory.resolve("file"), "kept");
 		assertThatExceptionOfType(FileAlreadyExistsException.class)
-			.isThrownBy(() -> SafetensorsWriter.write(file, Map.of(), TENSORS));
+			.isThrownBy(() -> SafetensorsWriter.write(file, Map.of(), TENSORS, IGNORED));
 		assertThat(file).hasContent("kept");
 	}
 

@@ -319,6 +319,27 @@ class ShardedCheckpointTest {
 	}
 
 	@Test
+	void aCloseThatWasInterruptedCanBeRepeated() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
+			// Writing it takes far longer than the way to close().
+			Map<String, Tensor> parameters = Map.of("large", torch.zeros(1 << 23).requires_grad_(true));
+			try (Optimizer optimizer = adam(new TensorVector(parameters.get("large")))) {
+				CheckpointStore store = store(world.group(0),
+						new ModelState(ModelTensors.of(parameters), optimizer, TrainingDevice.CPU));
+				store.open();
+				store.save(new Progress(1, 0, 0));
+				Thread.currentThread().interrupt();
+				assertThatThrownBy(store::close).isInstanceOf(CheckpointException.class)
+					.hasMessageContaining("interrupted");
+				assertThat(Thread.interrupted()).isTrue();
+				store.close();
+			}
+		}
+		CheckpointFixture.lock(this.directory).close();
+		assertThat(CheckpointFixture.list(this.directory)).hasSize(1);
+	}
+
+	@Test
 	void eachCheckpointNeedsALaterStepUnlessOneHasFailed() throws Exception {
 		alone((store) -> {
 			assertThatIllegalStateException().isThrownBy(() -> store.save(new Progress(2, 0, 0)))
