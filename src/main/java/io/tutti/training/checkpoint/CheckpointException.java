@@ -5,37 +5,35 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown if a job cannot continue from a checkpoint or cannot write one. An existing
- * checkpoint file stays unchanged.
+ * checkpoint stays unchanged.
  */
 public final class CheckpointException extends RuntimeException implements ExitCode.Source {
 
 	private static final long serialVersionUID = 1L;
 
+	private final int exitCode;
+
 	private final boolean knownToAll;
 
-	private CheckpointException(String message, boolean knownToAll, @Nullable Throwable cause) {
+	private CheckpointException(int exitCode, boolean knownToAll, String message, @Nullable Throwable cause) {
 		super(message, cause);
+		this.exitCode = exitCode;
 		this.knownToAll = knownToAll;
 	}
 
-	/** A checkpoint that every rank rejects. */
-	static CheckpointException rejected(String reason) {
-		return new CheckpointException(reason, true, null);
+	/** A failure that every rank throws. */
+	static CheckpointException onEveryRank(int exitCode, String reason, @Nullable Throwable own) {
+		return new CheckpointException(exitCode, true, reason, own);
 	}
 
-	/** The failure of a rank that every rank throws. */
-	static CheckpointException onEveryRank(String reason, @Nullable Throwable own) {
-		return new CheckpointException(reason, true, own);
+	/** A failure that only this rank knows of. */
+	static CheckpointException onThisRank(int exitCode, String reason, @Nullable Throwable cause) {
+		return new CheckpointException(exitCode, false, reason, cause);
 	}
 
-	/** A checkpoint that rank 0 cannot write. */
-	static CheckpointException notWritten(String reason, Throwable cause) {
-		return new CheckpointException(reason, false, cause);
-	}
-
-	/** A checkpoint that rank 0 cannot read after its check. */
-	static CheckpointException notRead(String reason, Throwable cause) {
-		return new CheckpointException(reason, false, cause);
+	/** A checkpoint that this rank cannot read or write, which may be so for a time. */
+	static CheckpointException onThisRank(String reason, @Nullable Throwable cause) {
+		return onThisRank(ExitCode.INTERNAL, reason, cause);
 	}
 
 	/**
@@ -45,10 +43,14 @@ public final class CheckpointException extends RuntimeException implements ExitC
 		return this.knownToAll;
 	}
 
-	/** A checkpoint that only rank 0 cannot read or write may be so for a time only. */
+	/**
+	 * {@link ExitCode#BAD_CONFIGURATION} for a checkpoint that is damaged or of another
+	 * job and for a directory that is in use or is none, otherwise
+	 * {@link ExitCode#INTERNAL}, since a restart may succeed.
+	 */
 	@Override
 	public int exitCode() {
-		return this.knownToAll ? ExitCode.BAD_CONFIGURATION : ExitCode.INTERNAL;
+		return this.exitCode;
 	}
 
 }

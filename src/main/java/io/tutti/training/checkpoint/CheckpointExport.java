@@ -5,9 +5,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
+import io.tutti.ExitCode;
 import io.tutti.training.internal.AtomicFile;
 
 /**
@@ -42,7 +42,9 @@ public final class CheckpointExport {
 			return source;
 		}
 		catch (IllegalArgumentException | IOException ex) {
-			throw CheckpointException.notRead("cannot export checkpoint " + source + ": " + ex.getMessage(), ex);
+			throw CheckpointException.onThisRank(
+					(ex instanceof IOException) ? ExitCode.INTERNAL : ExitCode.BAD_CONFIGURATION,
+					"cannot export checkpoint " + source + ": " + ex.getMessage(), ex);
 		}
 	}
 
@@ -53,7 +55,7 @@ public final class CheckpointExport {
 
 	private static Path find(Path checkpoint) throws IOException {
 		if (!Files.isDirectory(checkpoint)) {
-			throw new NoSuchFileException("there is no such directory");
+			throw new IllegalArgumentException("there is no such directory");
 		}
 		if (Files.exists(checkpoint.resolve(CheckpointFiles.MANIFEST))) {
 			return checkpoint;
@@ -75,7 +77,7 @@ public final class CheckpointExport {
 			});
 		}
 		catch (IOException ex) {
-			throw CheckpointException.notWritten("cannot write " + file + ": " + ex, ex);
+			throw CheckpointException.onThisRank("cannot write " + file + ": " + ex, ex);
 		}
 	}
 

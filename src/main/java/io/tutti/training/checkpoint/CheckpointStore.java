@@ -14,6 +14,7 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 import io.tutti.DataType;
+import io.tutti.ExitCode;
 import io.tutti.ProcessGroup;
 import org.bytedeco.javacpp.PointerScope;
 import org.jspecify.annotations.Nullable;
@@ -64,12 +65,6 @@ public final class CheckpointStore implements AutoCloseable {
 	private long savedStep = -1;
 
 	private @Nullable Future<SavedCheckpoint> pending;
-
-	/**
-	 * Description of a checkpoint, which precedes the data of its tensors.
-	 */
-	private record Contents(Progress progress, List<TensorHeader> model, List<TensorHeader> optimizer) {
-	}
 
 	/** Reads the data of tensors. */
 	private interface Source {
@@ -125,16 +120,12 @@ public final class CheckpointStore implements AutoCloseable {
 				// Rank 0 reads a large checkpoint.
 			}
 			CheckpointLookup lookup = found.lookup().broadcast(this.group);
-			return switch (lookup.kind()) {
-				case ABSENT -> null;
-				case REJECTED -> throw CheckpointException.rejected(lookup.text());
-				case PRESENT ->
-					restore(SafetensorsFormat.MAPPER.readValue(lookup.text(), Contents.class), found.files());
-			};
+			lookup.requireAccepted();
+			return lookup.checkpoint().isEmpty() ? null : restore(lookup.checkpoint().getFirst(), found.files());
 		}
 		catch (IOException ex) {
-			throw CheckpointException.notRead("cannot read the checkpoint in " + this.options.directory() + ": " + ex,
-					ex);
+			throw CheckpointException
+				.onThisRank("cannot read the checkpoint in " + this.options.directory() + ": " + ex, ex);
 		}
 	}
 
@@ -145,19 +136,35 @@ public final class CheckpointStore implements AutoCloseable {
 	 */
 	public void open() {
 		this.opened = true;
-		if (this.group.rank() != 0) {
-			return;
+		if (this.group.rank() == 0) {
+			openDirectory();
 		}
+	}
+
+	private void openDirectory() {
 		try {
 			this.directory = new CheckpointDirectory(this.options.directory(), this.owner);
 		}
 		catch (IllegalStateException ex) {
-			throw CheckpointException.notWritten(String.valueOf(ex.getMessage()), ex);
+			throw CheckpointException.onThisRank(ExitCode.BAD_CONFIGURATION, String.valueOf(ex.getMessage()), ex);
 		}
 		catch (IOException ex) {
-			throw CheckpointException.notWritten(
-					"the checkpoint directory " + this.options.directory() + " cannot be used: " + obstacle(ex), ex);
+			Path file = fileInPath();
+			throw CheckpointException.onThisRank((file != null) ? ExitCode.BAD_CONFIGURATION : ExitCode.INTERNAL,
+					"the checkpoint directory " + this.options.directory() + " cannot be used: "
+							+ ((file != null) ? file + " is not a directory" : ex)
+							+ ". Give a directory that exists or can be created",
+					ex);
 		}
+	}
+
+	private @Nullable Path fileInPath() {
+		for (Path path = this.options.directory().toAbsolutePath(); path != null; path = path.getParent()) {
+			if (Files.exists(path) && !Files.isDirectory(path)) {
+				return path;
+			}
+		}
+		return null;
 	}
 
 	/**
@@ -237,7 +244,7 @@ public final class CheckpointStore implements AutoCloseable {
 
 	private static CheckpointException interrupted(InterruptedException cause) {
 		Thread.currentThread().interrupt();
-		return CheckpointException.notWritten("interrupted while waiting for a checkpoint", cause);
+		return CheckpointException.onThisRank("interrupted while waiting for a checkpoint", cause);
 	}
 
 	/**
@@ -254,7 +261,7 @@ public final class CheckpointStore implements AutoCloseable {
 		boolean ended = awaitWriter();
 		this.closed = true;
 		if (!ended) {
-			throw CheckpointException.notWritten("a checkpoint in " + this.options.directory()
+			throw CheckpointException.onThisRank("a checkpoint in " + this.options.directory()
 					+ " has made no progress for " + PATIENCE.toSeconds() + " s; see whether its file system hangs",
 					null);
 		}
@@ -295,8 +302,8 @@ public final class CheckpointStore implements AutoCloseable {
 			return new Found(CheckpointLookup.NOTHING, null);
 		}
 
-		static Found rejected(String reason) {
-			return new Found(CheckpointLookup.rejected(reason), null);
+		static Found rejected(int exitCode, String reason) {
+			return new Found(CheckpointLookup.rejected(exitCode, reason), null);
 		}
 
 		@Override
@@ -313,19 +320,9 @@ public final class CheckpointStore implements AutoCloseable {
 	 * other ranks wait.
 	 */
 	private Found find() {
-		try {
-			this.directory = new CheckpointDirectory(this.options.directory(), this.owner);
-		}
-		catch (IllegalStateException ex) {
-			return Found.rejected(ex.getMessage());
-		}
-		catch (IOException ex) {
-			return Found.rejected("the checkpoint directory " + this.options.directory() + " cannot be "
-					+ (Files.isDirectory(this.options.directory()) ? "used: " : "created: ") + obstacle(ex)
-					+ ". Give a directory that exists or can be created");
-		}
 		Path checkpoint = this.options.directory();
 		try {
+			openDirectory();
 			List<CheckpointDirectory.Entry> all = CheckpointDirectory.list(this.options.directory());
 			if (all.isEmpty()) {
 				return Found.nothing();
@@ -333,11 +330,15 @@ public final class CheckpointStore implements AutoCloseable {
 			checkpoint = all.getFirst().path();
 			return find(checkpoint);
 		}
+		catch (CheckpointException ex) {
+			return Found.rejected(ex.exitCode(), String.valueOf(ex.getMessage()));
+		}
 		catch (IllegalArgumentException ex) {
-			return Found.rejected("cannot continue from checkpoint " + checkpoint + ": " + ex.getMessage() + ADVICE);
+			return Found.rejected(ExitCode.BAD_CONFIGURATION,
+					"cannot continue from checkpoint " + checkpoint + ": " + ex.getMessage() + ADVICE);
 		}
 		catch (IOException ex) {
-			return Found.rejected("cannot read checkpoint " + checkpoint + ": " + ex);
+			return Found.rejected(ExitCode.INTERNAL, "cannot read checkpoint " + checkpoint + ": " + ex);
 		}
 	}
 
@@ -349,11 +350,11 @@ public final class CheckpointStore implements AutoCloseable {
 		}
 		if (difference != null) {
 			files.close();
-			return Found.rejected("checkpoint " + checkpoint + " belongs to another job: " + difference + ADVICE);
+			return Found.rejected(ExitCode.BAD_CONFIGURATION,
+					"checkpoint " + checkpoint + " belongs to another job: " + difference + ADVICE);
 		}
-		Contents contents = new Contents(files.manifest().progress(), files.model(), files.optimizer());
-		return new Found(new CheckpointLookup(CheckpointLookup.Kind.PRESENT,
-				SafetensorsFormat.MAPPER.writeValueAsBytes(contents)), files);
+		return new Found(CheckpointLookup
+			.found(new CheckpointContents(files.manifest().progress(), files.model(), files.optimizer())), files);
 	}
 
 	/** The call in which the other ranks wait for the result has a time limit. */
@@ -380,22 +381,10 @@ public final class CheckpointStore implements AutoCloseable {
 	}
 
 	/**
-	 * Why a directory cannot be created: a file in its path, else the system's reason.
-	 */
-	private String obstacle(IOException failure) {
-		for (Path path = this.options.directory().toAbsolutePath(); path != null; path = path.getParent()) {
-			if (Files.exists(path) && !Files.isDirectory(path)) {
-				return path + " is not a directory";
-			}
-		}
-		return failure.toString();
-	}
-
-	/**
 	 * Replaces the state once all of it has arrived, so that the loss of rank 0 in
 	 * between leaves no rank with a part of it.
 	 */
-	private Progress restore(Contents contents, @Nullable CheckpointFiles files) throws IOException {
+	private Progress restore(CheckpointContents contents, @Nullable CheckpointFiles files) throws IOException {
 		try (Arena arena = Arena.ofShared()) {
 			List<StoredTensor> model = broadcast(contents.model(), (files != null) ? files::readModel : null, arena);
 			List<StoredTensor> optimizer = broadcast(contents.optimizer(),
@@ -418,8 +407,8 @@ public final class CheckpointStore implements AutoCloseable {
 			obstacle = String.valueOf(ex.getMessage());
 		}
 		if (obstacle != null) {
-			throw CheckpointException
-				.rejected("cannot continue from the checkpoint in " + this.options.directory() + ": " + obstacle);
+			throw CheckpointException.onThisRank(ExitCode.BAD_CONFIGURATION,
+					"cannot continue from the checkpoint in " + this.options.directory() + ": " + obstacle, null);
 		}
 		model.forEach(this.state::restore);
 	}
@@ -462,7 +451,7 @@ public final class CheckpointStore implements AutoCloseable {
 			throw ex;
 		}
 		catch (IOException | RuntimeException ex) {
-			throw CheckpointException.notWritten("cannot write checkpoint of step " + progress.step() + " to "
+			throw CheckpointException.onThisRank("cannot write checkpoint of step " + progress.step() + " to "
 					+ this.options.directory() + ": " + ex
 					+ "; the previous checkpoint is unchanged. Free space or give another directory, then start the job again",
 					ex);

@@ -3,6 +3,7 @@ package io.tutti.training.checkpoint;
 import java.util.List;
 
 import io.tutti.CollectiveException;
+import io.tutti.ExitCode;
 import io.tutti.ProcessGroup;
 import io.tutti.training.internal.TextGather;
 
@@ -14,6 +15,17 @@ final class SharedFailure {
 
 	/** Enough for a cause and an action. */
 	private static final int MAX_CHARS = 4096;
+
+	/** The failure of a rank. */
+	private record Failure(int exitCode, String text) {
+
+		static Failure of(Throwable failure) {
+			String text = (failure instanceof CheckpointException) ? String.valueOf(failure.getMessage())
+					: failure.toString();
+			return new Failure(ExitCode.of(failure), text.substring(0, Math.min(MAX_CHARS, text.length())));
+		}
+
+	}
 
 	private SharedFailure() {
 	}
@@ -34,18 +46,15 @@ final class SharedFailure {
 		catch (RuntimeException | OutOfMemoryError ex) {
 			own = ex;
 		}
-		List<String> failures = TextGather.allGather(group, (own != null) ? text(own) : "");
+		List<String> failures = TextGather.allGather(group,
+				(own != null) ? SafetensorsFormat.MAPPER.writeValueAsString(Failure.of(own)) : "");
 		for (int rank = 0; rank < failures.size(); rank++) {
 			if (!failures.get(rank).isEmpty()) {
-				throw CheckpointException.onEveryRank("rank " + rank + " failed: " + failures.get(rank), own);
+				Failure failure = SafetensorsFormat.MAPPER.readValue(failures.get(rank), Failure.class);
+				throw CheckpointException.onEveryRank(failure.exitCode(), "rank " + rank + " failed: " + failure.text(),
+						own);
 			}
 		}
-	}
-
-	private static String text(Throwable failure) {
-		String text = (failure instanceof CheckpointException) ? String.valueOf(failure.getMessage())
-				: failure.toString();
-		return text.substring(0, Math.min(MAX_CHARS, text.length()));
 	}
 
 }

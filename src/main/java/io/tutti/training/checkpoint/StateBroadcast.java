@@ -26,6 +26,9 @@ public final class StateBroadcast {
 	/** Bytes broadcast at once. */
 	private static final long PIECE_BYTES = 1 << 30;
 
+	/** Largest text: the limit of an array. */
+	private static final int MAX_BYTES = Integer.MAX_VALUE - 64;
+
 	/** Shapes of a state, and the job's record as JSON. */
 	private record Contents(String optimizerType, List<TensorHeader> model, List<TensorHeader> optimizer,
 			String record) {
@@ -158,7 +161,7 @@ public final class StateBroadcast {
 	static byte[] broadcast(int source, ProcessGroup group, byte[] text) {
 		long[] length = { text.length };
 		group.broadcast(MemorySegment.ofArray(length), DataType.INT64, source);
-		if (length[0] < 0 || length[0] > CheckpointLookup.MAX_BYTES) {
+		if (length[0] < 0 || length[0] > MAX_BYTES) {
 			throw new IllegalStateException("rank " + source + " announced a state of " + length[0] + " bytes");
 		}
 		byte[] received = (group.rank() == source) ? text : new byte[(int) length[0]];

@@ -1,5 +1,6 @@
 package io.tutti.training.checkpoint;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -19,6 +20,7 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
+import io.tutti.ExitCode;
 import io.tutti.GroupAbortedException;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
@@ -254,7 +256,10 @@ class ShardedCheckpointTest {
 			}
 			store.save(new Progress(1, 0, 0));
 			assertThatThrownBy(() -> store.save(new Progress(2, 0, 0)))
-				.isInstanceOfSatisfying(CheckpointException.class, (ex) -> assertThat(ex.isKnownToAll()).isTrue())
+				.isInstanceOfSatisfying(CheckpointException.class, (ex) -> {
+					assertThat(ex.isKnownToAll()).isTrue();
+					assertThat(ex.exitCode()).as("as if poll() had found it").isEqualTo(ExitCode.INTERNAL);
+				})
 				.hasMessageContainingAll("rank 0 failed: cannot write checkpoint of step 1", "Free space");
 			if (rank == 0) {
 				Files.deleteIfExists(this.directory.resolve("step-00000001.0.tmp"));
@@ -278,7 +283,9 @@ class ShardedCheckpointTest {
 		});
 		assertThat(outcomes)
 			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CheckpointException.class)
-				.hasMessageContaining("rank " + broken + " failed: java.lang.IllegalStateException: Already closed"));
+				.hasMessageContaining("rank " + broken + " failed: java.lang.IllegalStateException: Already closed")
+				.extracting(ExitCode::of)
+				.isEqualTo(ExitCode.INTERNAL));
 	}
 
 	@Test
@@ -316,6 +323,19 @@ class ShardedCheckpointTest {
 			}
 		}
 		assertThat(saved).hasSize(2);
+	}
+
+	@Test
+	void aDirectoryInUseIsRefusedWithTheSameCodeByOpenAndRestore() throws Exception {
+		try (Closeable _ = CheckpointFixture.lock(this.directory)) {
+			for (Consumer<CheckpointStore> start : List.<Consumer<CheckpointStore>>of(CheckpointStore::open,
+					CheckpointStore::restore)) {
+				alone((store) -> assertThatThrownBy(() -> start.accept(store)).isInstanceOf(CheckpointException.class)
+					.hasMessageContaining("is in use by another job")
+					.extracting(ExitCode::of)
+					.isEqualTo(ExitCode.BAD_CONFIGURATION));
+			}
+		}
 	}
 
 	@Test
@@ -431,7 +451,9 @@ class ShardedCheckpointTest {
 			assertThat(outcomes).allSatisfy((outcome) -> assertThat(outcome.failure())
 				.isInstanceOfSatisfying(CheckpointException.class, (ex) -> assertThat(ex.isKnownToAll()).isTrue())
 				.hasMessageContainingAll("rank 1 failed: cannot continue from the checkpoint in " + this.directory,
-						"there is no optimizer.group.0."));
+						"there is no optimizer.group.0.")
+				.extracting(ExitCode::of)
+				.isEqualTo(ExitCode.BAD_CONFIGURATION));
 		}
 	}
 

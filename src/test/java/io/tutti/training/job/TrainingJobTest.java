@@ -385,7 +385,9 @@ class TrainingJobTest {
 				(_) -> TrainingListener.NONE);
 		assertThat(outcomes)
 			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CheckpointException.class)
-				.hasMessageContaining("it has global batch 32, this job has global batch 64"));
+				.hasMessageContaining("it has global batch 32, this job has global batch 64")
+				.extracting(ExitCode::of)
+				.isEqualTo(ExitCode.BAD_CONFIGURATION));
 		assertThat(content()).isEqualTo(before);
 	}
 
@@ -401,7 +403,9 @@ class TrainingJobTest {
 				(_) -> TrainingListener.NONE);
 		assertThat(outcomes)
 			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CheckpointException.class)
-				.hasMessageContaining("damaged"));
+				.hasMessageContaining("damaged")
+				.extracting(ExitCode::of)
+				.isEqualTo(ExitCode.BAD_CONFIGURATION));
 		assertThat(content()).isEqualTo(before);
 	}
 
@@ -468,8 +472,23 @@ class TrainingJobTest {
 				(_) -> TrainingListener.NONE);
 		assertThat(outcomes)
 			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CheckpointException.class)
-				.hasMessage("the checkpoint directory " + file.resolve("run/1") + " cannot be created: " + file
-						+ " is not a directory. Give a directory that exists or can be created"));
+				.hasMessage("the checkpoint directory " + file.resolve("run/1") + " cannot be used: " + file
+						+ " is not a directory. Give a directory that exists or can be created")
+				.extracting(ExitCode::of)
+				.isEqualTo(ExitCode.BAD_CONFIGURATION));
+	}
+
+	/** As one on a disk that is full or that fails may be. */
+	@Test
+	void aCheckpointDirectoryThatCannotBeUsedForNowIsReportedOnEveryRankForARestart() throws Exception {
+		Files.createDirectory(this.directory.resolve(".lock"));
+		List<Outcome<TrainingSummary>> outcomes = outcomes(2, (_) -> withCheckpoint(withEpochs(1), 0),
+				(_) -> TrainingListener.NONE);
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CheckpointException.class)
+				.hasMessageContaining("cannot be used: ")
+				.extracting(ExitCode::of)
+				.isEqualTo(ExitCode.INTERNAL));
 	}
 
 	@Test
