@@ -17,6 +17,7 @@ import io.tutti.training.internal.TensorMemory;
 import org.bytedeco.javacpp.PointerScope;
 import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Optimizer;
+import org.bytedeco.pytorch.OptimizerParamGroupVector;
 import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
 
@@ -58,7 +59,8 @@ public final class ModelState implements AutoCloseable {
 	 * @param optimizer its optimizer; must outlive this object
 	 * @param device where both are
 	 * @throws IllegalArgumentException if a safetensors file cannot hold the type of a
-	 * tensor, or two tensors have one name
+	 * tensor, two tensors have one name, or the optimizer updates a tensor that is no
+	 * parameter of the model
 	 */
 	public ModelState(ModelTensors model, Optimizer optimizer, TrainingDevice device) {
 		this(model, optimizer, null, device, null);
@@ -74,7 +76,8 @@ public final class ModelState implements AutoCloseable {
 	 * @param optimizer its optimizer; must outlive this object
 	 * @param device where both are
 	 * @throws IllegalArgumentException if a safetensors file cannot hold the type of a
-	 * tensor, or two tensors have one name
+	 * tensor, two tensors have one name, or the optimizer updates a tensor that is no
+	 * parameter of the model
 	 */
 	public ModelState(ProcessGroup group, ModelTensors model, ShardedOptimizer optimizer, TrainingDevice device) {
 		this(model, optimizer.local(), optimizer.ownParameters(), device, new OptimizerParts(group));
@@ -92,6 +95,21 @@ public final class ModelState implements AutoCloseable {
 		model.buffers().forEach(this::add);
 		this.updated = (own == null) ? Set.copyOf(this.parameters.values())
 				: own.stream().map((tensor) -> this.parameters.get(id(tensor))).collect(Collectors.toSet());
+		if (optimizer != null) {
+			requireNamed(optimizer.param_groups());
+		}
+	}
+
+	/** The state of another tensor would have no name in a checkpoint. */
+	private void requireNamed(OptimizerParamGroupVector groups) {
+		for (long group = 0; group < groups.size(); group++) {
+			for (Tensor parameter : groups.get(group).params().get()) {
+				if (!this.parameters.containsKey(id(parameter))) {
+					throw new IllegalArgumentException("the optimizer updates a tensor of shape "
+							+ TensorMemory.shape(parameter) + " that is no parameter of the model");
+				}
+			}
+		}
 	}
 
 	/**

@@ -325,6 +325,19 @@ class ShardedCheckpointTest {
 		assertThat(saved).hasSize(2);
 	}
 
+	/** Its state would have no name by which it could be restored. */
+	@Test
+	void anOptimizerOfATensorThatIsNoParameterOfTheModelIsRefused() {
+		Map<String, Tensor> parameters = parameters();
+		TensorVector more = new TensorVector(parameters.values().toArray(new Tensor[0]));
+		more.push_back(torch.ones(2, 3).requires_grad_(true));
+		try (Optimizer optimizer = adam(more)) {
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> new ModelState(ModelTensors.of(parameters), optimizer, TrainingDevice.CPU))
+				.withMessage("the optimizer updates a tensor of shape 2x3 that is no parameter of the model");
+		}
+	}
+
 	@Test
 	void aDirectoryInUseIsRefusedWithTheSameCodeByOpenAndRestore() throws Exception {
 		try (Closeable _ = CheckpointFixture.lock(this.directory)) {
