@@ -160,12 +160,15 @@ public final class ModelState implements AutoCloseable {
 				.map((header) -> new StoredTensor(header, this.arena.allocate(header.bytes(), ALIGNMENT)))
 				.toList();
 		}
-		try (PointerScope _ = new PointerScope(); NoGradGuard _ = new NoGradGuard()) {
+		try (PointerScope _ = new PointerScope()) {
 			for (StoredTensor copy : this.staged) {
-				Tensor values = this.tensors.get(copy.header().name()).cpu().contiguous();
-				if (copy.data().byteSize() > 0) {
-					copy.data().copyFrom(TensorMemory.of(values));
+				StoredTensor values = StoredTensor.of(copy.header().name(), this.tensors.get(copy.header().name()));
+				if (!values.header().equals(copy.header())) {
+					throw new IllegalStateException("the model's " + copy.header().name() + " has become "
+							+ values.header().describe() + " instead of " + copy.header().describe()
+							+ ": create its ModelState after the last change of a type or shape");
 				}
+				copy.data().copyFrom(values.data());
 			}
 		}
 		if (this.optimizer != null) {

@@ -338,6 +338,22 @@ class ShardedCheckpointTest {
 		}
 	}
 
+	/** Otherwise a part of its values would be those of an earlier checkpoint. */
+	@Test
+	void aModelWhoseTypeHasChangedIsNotSaved() throws Exception {
+		Map<String, Tensor> parameters = parameters();
+		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS);
+				Optimizer optimizer = adam(new TensorVector(parameters.values().toArray(new Tensor[0])));
+				CheckpointStore store = store(world.group(0),
+						new ModelState(ModelTensors.of(parameters), optimizer, TrainingDevice.CPU))) {
+			store.restore();
+			parameters.get("p1").set_data(parameters.get("p1").to(torch.ScalarType.Half));
+			assertThatIllegalStateException().isThrownBy(() -> store.save(new Progress(1, 0, 0)))
+				.withMessageContaining("the model's p1 has become F16 7 instead of F32 7");
+		}
+		assertThat(CheckpointFixture.list(this.directory)).isEmpty();
+	}
+
 	@Test
 	void aDirectoryInUseIsRefusedWithTheSameCodeByOpenAndRestore() throws Exception {
 		try (Closeable _ = CheckpointFixture.lock(this.directory)) {
