@@ -49,7 +49,7 @@ public final class ModelState implements AutoCloseable {
 
 	private final Arena arena = Arena.ofShared();
 
-	private final OptimizerTensors.GrowingMemory archive = new OptimizerTensors.GrowingMemory();
+	private final OptimizerTensors.ArchiveMemory archive = new OptimizerTensors.ArchiveMemory();
 
 	private @Nullable List<StoredTensor> staged;
 
@@ -177,24 +177,13 @@ public final class ModelState implements AutoCloseable {
 	}
 
 	/**
-	 * Bytes of an optimizer's state, without options of groups.
+	 * Size of an optimizer's state as libtorch saves it: its tensors and a few kilobytes
+	 * for each parameter.
 	 * @param optimizer the optimizer, {@code null} for none
 	 * @return bytes, 0 without an optimizer
 	 */
 	public static long optimizerBytes(@Nullable Optimizer optimizer) {
-		if (optimizer == null) {
-			return 0;
-		}
-		try (PointerScope _ = new PointerScope();
-				OptimizerTensors.GrowingMemory archive = new OptimizerTensors.GrowingMemory()) {
-			OptimizerTensors.save(optimizer, archive);
-			return OptimizerTensors.read(archive.content(), Map.of())
-				.stream()
-				.map(StoredTensor::header)
-				.filter((header) -> !ParameterGroups.isPart(header))
-				.mapToLong(TensorHeader::bytes)
-				.sum();
-		}
+		return (optimizer != null) ? OptimizerTensors.archiveBytes(optimizer) : 0;
 	}
 
 	private List<StoredTensor> ownOptimizer() {

@@ -50,16 +50,34 @@ final class OptimizerTensors {
 
 	private static final String OPTIONS = "options";
 
+	private static final int ALIGNMENT = 64;
+
 	private OptimizerTensors() {
 	}
 
 	/** Copies the state into memory, in the format of libtorch's archive. */
-	static void save(Optimizer optimizer, GrowingMemory memory) {
-		memory.clear();
+	static void save(Optimizer optimizer, ArchiveMemory memory) {
 		try (OutputArchive archive = new OutputArchive()) {
 			optimizer.save(archive);
 			save(archive, memory);
 		}
+	}
+
+	/** Size of the state in bytes, in the format of libtorch's archive. */
+	static long archiveBytes(Optimizer optimizer) {
+		try (OutputArchive archive = new OutputArchive(); ArchiveMemory memory = new ArchiveMemory()) {
+			optimizer.save(archive);
+			write(archive, memory);
+			return memory.size;
+		}
+	}
+
+	/** In the second attempt the memory has exactly the size of the archive. */
+	private static void save(OutputArchive archive, ArchiveMemory memory) {
+		do {
+			write(archive, memory);
+		}
+		while (memory.hasGrown());
 	}
 
 	/**
@@ -67,7 +85,8 @@ final class OptimizerTensors {
 	 * a lock (bytedeco/javacpp issue 486), so that two threads could write into one
 	 * memory.
 	 */
-	private static void save(OutputArchive archive, GrowingMemory memory) {
+	private static void write(OutputArchive archive, ArchiveMemory memory) {
+		memory.clear();
 		synchronized (Writer.class) {
 			try (Writer writer = new Writer(memory)) {
 				archive.save_to(writer);
@@ -148,7 +167,7 @@ final class OptimizerTensors {
 		Map<String, Tensor> byName = new LinkedHashMap<>();
 		try (PointerScope _ = new PointerScope();
 				Arena arena = Arena.ofConfined();
-				GrowingMemory memory = new GrowingMemory()) {
+				ArchiveMemory memory = new ArchiveMemory()) {
 			tensors.forEach((tensor) -> byName.put(tensor.header().name(), tensor.inNative(arena).view()));
 			save(optimizer, memory);
 			InputArchive own = open(memory.content(), "cpu");
@@ -161,7 +180,6 @@ final class OptimizerTensors {
 				throw new IllegalArgumentException(
 						"the optimizer has no place for " + byName.keySet().iterator().next());
 			}
-			memory.clear();
 			save(archive, memory);
 			optimizer.load(open(memory.content(), device));
 			return null;
@@ -398,11 +416,11 @@ final class OptimizerTensors {
 	 */
 	private static final class Writer extends ArchiveWriter {
 
-		private final GrowingMemory memory;
+		private final ArchiveMemory memory;
 
 		private @Nullable Throwable failure;
 
-		Writer(GrowingMemory memory) {
+		Writer(ArchiveMemory memory) {
 			this.memory = memory;
 		}
 
@@ -436,31 +454,40 @@ final class OptimizerTensors {
 
 	}
 
-	/** Native memory that grows as bytes are appended. */
-	static final class GrowingMemory implements AutoCloseable {
+	/** Native memory that holds an archive. */
+	static final class ArchiveMemory implements AutoCloseable {
 
 		private Arena arena = Arena.ofShared();
 
-		private MemorySegment memory = this.arena.allocate(1 << 16);
+		private MemorySegment memory = MemorySegment.NULL;
 
 		private long size;
 
-		void append(MemorySegment bytes) {
-			long needed = Math.addExact(this.size, bytes.byteSize());
-			if (needed > this.memory.byteSize()) {
-				Arena larger = Arena.ofShared();
-				MemorySegment copy = larger.allocate(Math.max(needed, 2 * this.memory.byteSize()), 64);
-				copy.copyFrom(content());
-				this.arena.close();
-				this.arena = larger;
-				this.memory = copy;
+		/** Appends a part; one that finds no place only counts. */
+		private void append(MemorySegment bytes) {
+			long end = Math.addExact(this.size, bytes.byteSize());
+			if (end <= this.memory.byteSize()) {
+				this.memory.asSlice(this.size, bytes.byteSize()).copyFrom(bytes);
 			}
-			this.memory.asSlice(this.size, bytes.byteSize()).copyFrom(bytes);
-			this.size = needed;
+			this.size = end;
 		}
 
-		void clear() {
+		private void clear() {
 			this.size = 0;
+		}
+
+		/**
+		 * Makes place for what has been appended, all of which is to be appended again.
+		 * @return whether there was too little
+		 */
+		private boolean hasGrown() {
+			if (this.size <= this.memory.byteSize()) {
+				return false;
+			}
+			this.arena.close();
+			this.arena = Arena.ofShared();
+			this.memory = this.arena.allocate(this.size, ALIGNMENT);
+			return true;
 		}
 
 		MemorySegment content() {

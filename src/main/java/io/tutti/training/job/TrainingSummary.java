@@ -29,8 +29,8 @@ import io.tutti.training.TestMetric;
  * joined it
  * @param repeatedSteps number of steps of the job that were begun again after a lost
  * rank, also before this rank joined it
- * @param optimizerBytes bytes of the optimizer's state by rank, if it is divided among
- * the ranks; otherwise empty
+ * @param optimizerBytes bytes of the optimizer's state, as libtorch saves it, by rank, if
+ * it is divided among the ranks; otherwise empty
  */
 public record TrainingSummary(int worldSize, String backend, int epochs, long steps, TestMetric metric,
 		double testScore, double samplesPerSecond, long allReducedBytes, double trainingSeconds,

@@ -99,6 +99,27 @@ class OptimizerTensorsTest {
 		}
 	}
 
+	/**
+	 * The first save counts the bytes, and a later one is larger by the number of steps.
+	 */
+	@Test
+	void theMemoryOfAnArchiveHoldsEachSave() {
+		try (PointerScope _ = new PointerScope();
+				OptimizerTensors.ArchiveMemory memory = new OptimizerTensors.ArchiveMemory()) {
+			LinearImpl layer = layer();
+			Optimizer optimizer = new Adam(layer.parameters(), new AdamOptions(0.1));
+			for (int count = 0; count < 300; count++) {
+				step(layer, optimizer);
+				if (count % 150 == 0 || count == 299) {
+					OptimizerTensors.save(optimizer, memory);
+					assertThat(memory.content().byteSize()).isEqualTo(OptimizerTensors.archiveBytes(optimizer));
+					assertThat(values(OptimizerTensors.read(memory.content(), names(layer))))
+						.isEqualTo(values(stored(optimizer, names(layer))));
+				}
+			}
+		}
+	}
+
 	@Test
 	void stateOfAnUnknownParameterIsRejected() {
 		try (PointerScope _ = new PointerScope()) {
@@ -149,7 +170,7 @@ class OptimizerTensorsTest {
 	}
 
 	private static List<StoredTensor> stored(Optimizer optimizer, Map<String, String> names) {
-		OptimizerTensors.GrowingMemory memory = new OptimizerTensors.GrowingMemory();
+		OptimizerTensors.ArchiveMemory memory = new OptimizerTensors.ArchiveMemory();
 		OptimizerTensors.save(optimizer, memory);
 		return OptimizerTensors.read(memory.content(), names);
 	}

@@ -59,6 +59,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @SharesLibtorch
 class TrainingTaskTest {
 
+	/** What an optimizer's saved state has in addition to its tensors, at most. */
+	private static final long ARCHIVE_BYTES = 20_000;
+
 	private static final Duration LIMIT = Duration.ofSeconds(200);
 
 	private static final Timeouts TIMEOUTS = Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(60));
@@ -128,7 +131,7 @@ class TrainingTaskTest {
 		List<Long> bytes = divided.getFirst().optimizerBytes();
 		assertThat(bytes).hasSize(worldSize);
 		long all = bytes.stream().mapToLong(Long::longValue).sum();
-		assertThat(all).isEqualTo(stateBytesOfAdam());
+		assertThat(all).isBetween(stateBytesOfAdam(), stateBytesOfAdam() + worldSize * ARCHIVE_BYTES);
 		assertThat(bytes).allMatch((own) -> worldSize == 1 || own < 0.7 * all);
 	}
 
