@@ -13,6 +13,7 @@ import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
+import io.tutti.CollectiveException;
 import io.tutti.DataType;
 import io.tutti.ExitCode;
 import io.tutti.ProcessGroup;
@@ -337,7 +338,10 @@ public final class CheckpointStore implements AutoCloseable {
 			return Found.rejected(ExitCode.BAD_CONFIGURATION,
 					"cannot continue from checkpoint " + checkpoint + ": " + ex.getMessage() + ADVICE);
 		}
-		catch (IOException ex) {
+		catch (CollectiveException ex) {
+			throw ex;
+		}
+		catch (IOException | RuntimeException | OutOfMemoryError ex) {
 			return Found.rejected(ExitCode.INTERNAL, "cannot read checkpoint " + checkpoint + ": " + ex);
 		}
 	}

@@ -569,6 +569,30 @@ class ShardedCheckpointTest {
 		return broadcasts.get();
 	}
 
+	/** The other ranks would wait for the result of the check. */
+	@Test
+	void anUnexpectedFailureOfRankZerosCheckIsReportedOnEveryRank() throws Exception {
+		runDivided(2, 0, 1);
+		List<RankThreads.Outcome<Void>> outcomes;
+		try (SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS)) {
+			outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
+				Map<String, Tensor> parameters = parameters();
+				try (Optimizer optimizer = adam(new TensorVector(parameters.values().toArray(new Tensor[0])));
+						CheckpointStore store = store(
+								observed(world.group(rank), Map.of("timeout", "no duration"), (_) -> {
+								}), new ModelState(ModelTensors.of(parameters), optimizer, TrainingDevice.CPU))) {
+					store.restore();
+				}
+				return null;
+			});
+		}
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CheckpointException.class)
+				.hasMessageContaining("java.lang.ClassCastException")
+				.extracting(ExitCode::of)
+				.isEqualTo(ExitCode.INTERNAL));
+	}
+
 	/** A group some of whose methods answer something else. */
 	private static ProcessGroup observed(ProcessGroup group, Map<String, Object> answers, Consumer<String> called) {
 		return (ProcessGroup) Proxy.newProxyInstance(ProcessGroup.class.getClassLoader(),
