@@ -114,6 +114,17 @@ public final class CheckpointStore implements AutoCloseable {
 	 * this job cannot continue from the checkpoint
 	 */
 	public @Nullable Progress restore() {
+		return restore((_) -> {
+		});
+	}
+
+	/**
+	 * Restores the state as {@link #restore()} does, and passes the progress on in the
+	 * same step: if the group breaks afterwards, this rank has both or neither.
+	 * @param replaced takes the progress of the checkpoint once the state is replaced
+	 * @return the progress, {@code null} if there is no checkpoint
+	 */
+	public @Nullable Progress restore(Consumer<Progress> replaced) {
 		this.opened = true;
 		this.toldNanos = System.nanoTime();
 		try (Found found = (this.group.rank() == 0) ? find() : Found.nothing()) {
@@ -122,7 +133,8 @@ public final class CheckpointStore implements AutoCloseable {
 			}
 			CheckpointLookup lookup = found.lookup().broadcast(this.group);
 			lookup.requireAccepted();
-			return lookup.checkpoint().isEmpty() ? null : restore(lookup.checkpoint().getFirst(), found.files());
+			return lookup.checkpoint().isEmpty() ? null
+					: restore(lookup.checkpoint().getFirst(), found.files(), replaced);
 		}
 		catch (IOException ex) {
 			throw CheckpointException
@@ -388,12 +400,16 @@ public final class CheckpointStore implements AutoCloseable {
 	 * Replaces the state once all of it has arrived, so that the loss of rank 0 in
 	 * between leaves no rank with a part of it.
 	 */
-	private Progress restore(CheckpointContents contents, @Nullable CheckpointFiles files) throws IOException {
+	private Progress restore(CheckpointContents contents, @Nullable CheckpointFiles files, Consumer<Progress> replaced)
+			throws IOException {
 		try (Arena arena = Arena.ofShared()) {
 			List<StoredTensor> model = broadcast(contents.model(), (files != null) ? files::readModel : null, arena);
 			List<StoredTensor> optimizer = broadcast(contents.optimizer(),
 					(files != null) ? files::readOptimizer : null, arena);
-			SharedFailure.run(this.group, () -> replace(model, optimizer));
+			SharedFailure.run(this.group, () -> {
+				replace(model, optimizer);
+				replaced.accept(contents.progress());
+			});
 		}
 		if (this.directory != null) {
 			this.directory.continueFromNewest();

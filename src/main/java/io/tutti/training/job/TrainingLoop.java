@@ -85,9 +85,8 @@ final class TrainingLoop implements AutoCloseable {
 
 	/** Restores the checkpoint, if any. */
 	void restore() {
-		Progress kept = (this.checkpoints != null) ? this.checkpoints.restore() : null;
-		if (kept != null) {
-			this.state.become(current().with(kept));
+		if (this.checkpoints != null) {
+			this.checkpoints.restore((kept) -> this.state.become(current().with(kept)));
 		}
 	}
 

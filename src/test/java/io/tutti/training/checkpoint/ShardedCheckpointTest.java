@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
 import io.tutti.ExitCode;
@@ -532,6 +533,33 @@ class ShardedCheckpointTest {
 			});
 			assertThat(outcomes.get(1).failure()).isInstanceOf(GroupAbortedException.class);
 		}
+	}
+
+	/** Otherwise an elastic job could begin again with trained parameters. */
+	@Test
+	void aGroupThatBreaksAfterTheStateIsReplacedLeavesTheProgressThatBelongsToIt() throws Exception {
+		runWhole(0, 1);
+		AtomicReference<Progress> progress = new AtomicReference<>();
+		try (SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS)) {
+			List<RankThreads.Outcome<Void>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
+				Map<String, Tensor> parameters = parameters();
+				ProcessGroup group = (rank == 0) ? world.group(0) : observed(world.group(1), Map.of(), (method) -> {
+					if (method.equals("allGather")) {
+						assertThat(parameters.get("p1").equal(parameters().get("p1"))).as("still the old").isFalse();
+						world.group(1).abort("the test ends the group");
+					}
+				});
+				try (Optimizer optimizer = adam(new TensorVector(parameters.values().toArray(new Tensor[0])));
+						CheckpointStore store = store(group,
+								new ModelState(ModelTensors.of(parameters), optimizer, TrainingDevice.CPU))) {
+					store.restore((rank == 1) ? progress::set : (_) -> {
+					});
+				}
+				return null;
+			});
+			assertThat(outcomes.get(1).failure()).isInstanceOf(GroupAbortedException.class);
+		}
+		assertThat(stepOf(progress.get())).isEqualTo(1);
 	}
 
 	private static ProcessGroup abortedAfter(int broadcasts, ProcessGroup group) {
