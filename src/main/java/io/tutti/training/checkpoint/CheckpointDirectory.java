@@ -7,7 +7,6 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileVisitResult;
@@ -190,7 +189,7 @@ final class CheckpointDirectory implements Closeable {
 			AtomicFile.flushDirectory(this.path);
 			return target;
 		}
-		catch (IOException | RuntimeException ex) {
+		catch (IOException | RuntimeException | Error ex) {
 			try {
 				delete(temporary);
 			}
@@ -383,9 +382,11 @@ final class CheckpointDirectory implements Closeable {
 	private static FileChannel lock(Path file) throws IOException {
 		FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ,
 				StandardOpenOption.WRITE);
-		FileLock held;
 		try {
-			held = channel.tryLock();
+			if (channel.tryLock() != null) {
+				write(channel, holder());
+				return channel;
+			}
 		}
 		catch (OverlappingFileLockException ex) {
 			// The channel stays open: closing it would release this process's other lock.
@@ -395,13 +396,9 @@ final class CheckpointDirectory implements Closeable {
 			channel.close();
 			throw ex;
 		}
-		if (held == null) {
-			try (channel) {
-				throw inUse(file, channel, null);
-			}
+		try (channel) {
+			throw inUse(file, channel, null);
 		}
-		write(channel, holder());
-		return channel;
 	}
 
 	private static void write(FileChannel channel, String text) throws IOException {

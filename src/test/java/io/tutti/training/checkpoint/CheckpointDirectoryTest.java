@@ -45,6 +45,19 @@ class CheckpointDirectoryTest {
 	}
 
 	@Test
+	void nothingIsLeftOfACheckpointForWhichTheMemoryIsTooSmall() throws Exception {
+		try (CheckpointDirectory checkpoints = new CheckpointDirectory(this.path)) {
+			assertThatThrownBy(() -> checkpoints.add(10, (temporary) -> {
+				CONTENT.writeTo(temporary);
+				throw new OutOfMemoryError("of the test");
+			})).isInstanceOf(OutOfMemoryError.class);
+			assertThat(names()).filteredOn((name) -> name.endsWith(".tmp")).isEmpty();
+			checkpoints.add(10, CONTENT);
+		}
+		assertThat(steps()).containsExactly(10L);
+	}
+
+	@Test
 	void aProcessThatIsStoppedInsideAWritePublishesNothingAfterwards() throws Exception {
 		try (CheckpointDirectory stopped = new CheckpointDirectory(this.path, new Owner(JOB, 3))) {
 			assertThatThrownBy(() -> stopped.add(10, (temporary) -> {
