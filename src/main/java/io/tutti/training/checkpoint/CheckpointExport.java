@@ -37,14 +37,20 @@ public final class CheckpointExport {
 				throw new IllegalArgumentException("the file would be in a checkpoint");
 			}
 			try (CheckpointFiles files = new CheckpointFiles(source)) {
-				write(files, file);
+				AtomicFile.write(file, (stream) -> {
+					try (TorchArchive archive = new TorchArchive(stream)) {
+						write(files, archive);
+					}
+				});
 			}
 			return source;
 		}
-		catch (IllegalArgumentException | IOException ex) {
-			throw CheckpointException.onThisRank(
-					(ex instanceof IOException) ? ExitCode.INTERNAL : ExitCode.BAD_CONFIGURATION,
+		catch (IllegalArgumentException ex) {
+			throw CheckpointException.onThisRank(ExitCode.BAD_CONFIGURATION,
 					"cannot export checkpoint " + source + ": " + ex.getMessage(), ex);
+		}
+		catch (IOException ex) {
+			throw CheckpointException.onThisRank("cannot export checkpoint " + source + " to " + file + ": " + ex, ex);
 		}
 	}
 
@@ -66,19 +72,6 @@ public final class CheckpointExport {
 			.map(CheckpointDirectory.Entry::path)
 			.orElseThrow(() -> new IllegalArgumentException(
 					"it holds no checkpoint; give a directory step-… or the directory that holds them"));
-	}
-
-	private static void write(CheckpointFiles files, Path file) {
-		try {
-			AtomicFile.write(file, (stream) -> {
-				try (TorchArchive archive = new TorchArchive(stream)) {
-					write(files, archive);
-				}
-			});
-		}
-		catch (IOException ex) {
-			throw CheckpointException.onThisRank("cannot write " + file + ": " + ex, ex);
-		}
 	}
 
 	/** Holds one tensor at a time in memory. */

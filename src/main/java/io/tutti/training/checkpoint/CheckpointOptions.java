@@ -7,7 +7,8 @@ import java.nio.file.Path;
  *
  * @param directory directory in which rank 0 keeps the checkpoints that all ranks
  * continue from; used by one job at a time
- * @param every steps between checkpoints, 0 for one after each epoch
+ * @param every steps between checkpoints of a {@code TrainingJob}, 0 for one after each
+ * epoch; a loop of your own decides when it saves
  * @param keep number of checkpoints to keep, at least 1; older ones are deleted once a
  * new one is complete
  */

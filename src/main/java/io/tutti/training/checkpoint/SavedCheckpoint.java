@@ -7,7 +7,7 @@ import java.nio.file.Path;
  *
  * @param directory directory of its files
  * @param step completed steps of the job
- * @param bytes size of its files
+ * @param bytes size of its tensors
  * @param waitedSeconds time for which training waited: for the previous checkpoint, if it
  * was still being written, and for the copy of the state
  * @param writtenSeconds time to write and flush it, while training continued

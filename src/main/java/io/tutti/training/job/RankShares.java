@@ -33,7 +33,7 @@ public record RankShares(boolean measured, @Nullable RankWeights weights) {
 
 	/**
 	 * Parses {@code measured} or weights by rank such as {@code 1,2,2}.
-	 * @param text {@code equal}, {@code measured}, or the weights separated by commas
+	 * @param text {@code measured}, or the weights separated by commas
 	 * @return the shares
 	 * @throws IllegalArgumentException if the text is neither
 	 */
