@@ -23,7 +23,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -45,7 +44,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class CheckpointDirectory implements Closeable {
 
-	private static final Pattern NAME = Pattern.compile("step-(\\d{8,18})");
+	private static final String PREFIX = "step-";
+
+	private static final Pattern NAME = Pattern.compile(PREFIX + "\\d{8,18}");
 
 	private static final String TEMPORARY = ".tmp";
 
@@ -444,10 +445,7 @@ final class CheckpointDirectory implements Closeable {
 	}
 
 	private static long step(Path path) {
-		return Optional.of(NAME.matcher(path.getFileName().toString()))
-			.filter(Matcher::matches)
-			.map((name) -> Long.parseLong(name.group(1)))
-			.orElseThrow();
+		return Long.parseLong(path.getFileName().toString().substring(PREFIX.length()));
 	}
 
 	private static void delete(Path path) throws IOException {

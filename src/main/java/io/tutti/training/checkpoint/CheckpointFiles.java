@@ -56,17 +56,9 @@ final class CheckpointFiles implements Closeable {
 
 	private final List<SafetensorsReader> readers = new ArrayList<>();
 
-	private final Map<TensorHeader, Place> model = new LinkedHashMap<>();
+	private final Map<TensorHeader, SafetensorsReader> model = new LinkedHashMap<>();
 
-	private final Map<TensorHeader, Place> optimizer = new LinkedHashMap<>();
-
-	private record Place(SafetensorsReader reader, int index) {
-
-		void read(MemorySegment data) throws IOException {
-			this.reader.read(this.index, data);
-		}
-
-	}
+	private final Map<TensorHeader, SafetensorsReader> optimizer = new LinkedHashMap<>();
 
 	/** Opens a checkpoint and compares all of its content with the hashes. */
 	CheckpointFiles(Path directory) throws IOException {
@@ -155,12 +147,12 @@ final class CheckpointFiles implements Closeable {
 
 	/** Reads the data of one of the model's tensors. */
 	void readModel(TensorHeader header, MemorySegment data) throws IOException {
-		this.model.get(header).read(data);
+		this.model.get(header).read(header, data);
 	}
 
 	/** Reads the data of one of the optimizer's tensors. */
 	void readOptimizer(TensorHeader header, MemorySegment data) throws IOException {
-		this.optimizer.get(header).read(data);
+		this.optimizer.get(header).read(header, data);
 	}
 
 	@Override
@@ -248,8 +240,8 @@ final class CheckpointFiles implements Closeable {
 		return Sha256.hex(digest);
 	}
 
-	private void open(Path directory, List<String> names, Map<String, String> sums, Map<TensorHeader, Place> tensors)
-			throws IOException {
+	private void open(Path directory, List<String> names, Map<String, String> sums,
+			Map<TensorHeader, SafetensorsReader> tensors) throws IOException {
 		Set<String> known = new HashSet<>();
 		for (String name : names) {
 			if (!SHARD.matcher(name).matches() || !sums.containsKey(name)) {
@@ -257,12 +249,11 @@ final class CheckpointFiles implements Closeable {
 			}
 			SafetensorsReader reader = new SafetensorsReader(directory.resolve(name));
 			this.readers.add(reader);
-			List<TensorHeader> headers = reader.tensors();
-			for (int index = 0; index < headers.size(); index++) {
-				if (!known.add(headers.get(index).name())) {
-					throw new IllegalArgumentException("two of its files hold " + headers.get(index).name());
+			for (TensorHeader header : reader.tensors()) {
+				if (!known.add(header.name())) {
+					throw new IllegalArgumentException("two of its files hold " + header.name());
 				}
-				tensors.put(headers.get(index), new Place(reader, index));
+				tensors.put(header, reader);
 			}
 		}
 	}

@@ -49,8 +49,6 @@ public final class CheckpointStore implements AutoCloseable {
 
 	private final CheckpointDirectory.Owner owner;
 
-	private final long shardBytes;
-
 	private final WriterThread writer;
 
 	private @Nullable CheckpointDirectory directory;
@@ -86,23 +84,12 @@ public final class CheckpointStore implements AutoCloseable {
 	 */
 	public CheckpointStore(ProcessGroup group, CheckpointOptions options, JobFingerprint job, ModelState state,
 			Consumer<SavedCheckpoint> listener, long elasticJob) {
-		this(group, options, job, state, listener, elasticJob, CheckpointFiles.SHARD_BYTES);
-	}
-
-	/**
-	 * Creates a store without access to the disk.
-	 * @param listener receives the complete checkpoints on rank 0
-	 * @param shardBytes size of a file above which the next tensor goes to another one
-	 */
-	CheckpointStore(ProcessGroup group, CheckpointOptions options, JobFingerprint job, ModelState state,
-			Consumer<SavedCheckpoint> listener, long elasticJob, long shardBytes) {
 		this.group = group;
 		this.options = options;
 		this.job = job;
 		this.state = state;
 		this.listener = listener;
 		this.owner = new CheckpointDirectory.Owner(elasticJob, group.generation());
-		this.shardBytes = shardBytes;
 		this.writer = new WriterThread("tutti-checkpoint-r" + group.rank(), PATIENCE);
 	}
 
@@ -406,7 +393,7 @@ public final class CheckpointStore implements AutoCloseable {
 			List<StoredTensor> model = broadcast(contents.model(), (files != null) ? files::readModel : null, arena);
 			List<StoredTensor> optimizer = broadcast(contents.optimizer(),
 					(files != null) ? files::readOptimizer : null, arena);
-			SharedFailure.run(this.group, () -> {
+			FailTogether.run(this.group, () -> {
 				replace(model, optimizer);
 				replaced.accept(contents.progress());
 			});
@@ -458,8 +445,9 @@ public final class CheckpointStore implements AutoCloseable {
 		try (PointerScope _ = new PointerScope()) {
 			List<StoredTensor> model = this.state.stagedModel();
 			List<StoredTensor> optimizer = this.state.stagedOptimizer();
-			Path written = this.directory.add(progress.step(), (path) -> CheckpointFiles.write(path, this.job, progress,
-					this.state.optimizerType(), model, optimizer, this.shardBytes, this.writer::progressed));
+			Path written = this.directory.add(progress.step(),
+					(path) -> CheckpointFiles.write(path, this.job, progress, this.state.optimizerType(), model,
+							optimizer, CheckpointFiles.SHARD_BYTES, this.writer::progressed));
 			this.directory.prune(this.options.keep());
 			long bytes = Stream.concat(model.stream(), optimizer.stream())
 				.mapToLong((tensor) -> tensor.data().byteSize())

@@ -43,7 +43,7 @@ public final class ModelState implements AutoCloseable {
 	private final Set<String> updated;
 
 	/** The other ranks' parts; {@code null} if the optimizer is whole. */
-	private final @Nullable OptimizerParts parts;
+	private final @Nullable ShardedOptimizerGather parts;
 
 	private final String device;
 
@@ -80,11 +80,11 @@ public final class ModelState implements AutoCloseable {
 	 * parameter of the model
 	 */
 	public ModelState(ProcessGroup group, ModelTensors model, ShardedOptimizer optimizer, TrainingDevice device) {
-		this(model, optimizer.local(), optimizer.ownParameters(), device, new OptimizerParts(group));
+		this(model, optimizer.local(), optimizer.ownParameters(), device, new ShardedOptimizerGather(group));
 	}
 
 	private ModelState(ModelTensors model, @Nullable Optimizer optimizer, @Nullable List<Tensor> own,
-			TrainingDevice device, @Nullable OptimizerParts parts) {
+			TrainingDevice device, @Nullable ShardedOptimizerGather parts) {
 		this.optimizer = optimizer;
 		this.parts = parts;
 		this.device = device.toString();
@@ -144,13 +144,11 @@ public final class ModelState implements AutoCloseable {
 			return;
 		}
 		try (PointerScope _ = new PointerScope()) {
-			List<StoredTensor> own = new ArrayList<>();
-			this.parts.agree(() -> {
+			this.parts.collect(() -> {
 				before.run();
 				copy();
-				own.addAll(ownOptimizer());
+				return ownOptimizer();
 			});
-			this.parts.collect(own);
 		}
 	}
 

@@ -138,8 +138,8 @@ final class OptimizerTensors {
 		Map<String, TensorHeader> byName = new HashMap<>();
 		parameters.forEach((parameter) -> byName.put(parameter.name(), parameter));
 		for (TensorHeader header : state) {
-			Place place = Place.of(header.name());
-			TensorHeader parameter = byName.get(place.owner());
+			StateKey stateKey = StateKey.of(header.name());
+			TensorHeader parameter = byName.get(stateKey.owner());
 			boolean fits = ParameterGroups.isOption(header.name()) || parameter != null
 					&& (header.shape().equals(parameter.shape()) || isCount(header.type(), header.shape().size()));
 			if (!fits) {
@@ -151,7 +151,7 @@ final class OptimizerTensors {
 
 	/** The parameter of a tensor that is not an option of a group. */
 	static String parameter(TensorHeader header) {
-		return Place.of(header.name()).owner();
+		return StateKey.of(header.name()).owner();
 	}
 
 	/**
@@ -218,10 +218,10 @@ final class OptimizerTensors {
 		Set<String> owners = Set.copyOf(parameters.values());
 		Map<String, Map<String, Tensor>> byParameter = new HashMap<>();
 		for (String name : List.copyOf(byName.keySet())) {
-			Place place = Place.of(name);
-			if (owners.contains(place.owner())) {
-				byParameter.computeIfAbsent(place.owner(), (_) -> new LinkedHashMap<>())
-					.put(place.key(), byName.remove(name));
+			StateKey stateKey = StateKey.of(name);
+			if (owners.contains(stateKey.owner())) {
+				byParameter.computeIfAbsent(stateKey.owner(), (_) -> new LinkedHashMap<>())
+					.put(stateKey.key(), byName.remove(name));
 			}
 		}
 		parameters.forEach((id, name) -> writeState(state, id, byParameter.getOrDefault(name, Map.of())));
@@ -400,12 +400,12 @@ final class OptimizerTensors {
 	 * @param key key of the value, such as {@code exp_avg}
 	 * @param owner parameter
 	 */
-	private record Place(String key, String owner) {
+	private record StateKey(String key, String owner) {
 
-		static Place of(String name) {
+		static StateKey of(String name) {
 			int from = name.startsWith(PREFIX) ? PREFIX.length() : 0;
 			int end = Math.max(from, name.indexOf('.', from));
-			return new Place(name.substring(from, end), name.substring(Math.min(end + 1, name.length())));
+			return new StateKey(name.substring(from, end), name.substring(Math.min(end + 1, name.length())));
 		}
 
 	}

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -32,11 +33,10 @@ final class SafetensorsReader implements Closeable {
 
 	private final FileChannel channel;
 
-	private final Map<String, String> metadata;
+	/** Positions of the data in the file, in their order. */
+	private final Map<TensorHeader, Long> positions = new LinkedHashMap<>();
 
-	private final List<Place> places;
-
-	private record Place(TensorHeader header, long from) {
+	private record Location(TensorHeader header, long from) {
 	}
 
 	/**
@@ -51,8 +51,8 @@ final class SafetensorsReader implements Closeable {
 		try {
 			long headerBytes = headerBytes();
 			SafetensorsFormat.Header header = header((int) headerBytes);
-			this.metadata = Map.copyOf(header.metadata);
-			this.places = places(header, Long.BYTES + headerBytes);
+			locations(header, Long.BYTES + headerBytes)
+				.forEach((location) -> this.positions.put(location.header(), location.from()));
 		}
 		catch (IOException | RuntimeException ex) {
 			this.channel.close();
@@ -60,23 +60,18 @@ final class SafetensorsReader implements Closeable {
 		}
 	}
 
-	/** The metadata of the file. */
-	Map<String, String> metadata() {
-		return this.metadata;
-	}
-
 	/** The tensors in the order of their data. */
 	List<TensorHeader> tensors() {
-		return this.places.stream().map(Place::header).toList();
+		return List.copyOf(this.positions.keySet());
 	}
 
 	/**
 	 * Reads the data of a tensor.
-	 * @param index index in {@link #tensors()}
+	 * @param header one of {@link #tensors()}
 	 * @param data native memory of the tensor's size
 	 */
-	void read(int index, MemorySegment data) throws IOException {
-		long from = this.places.get(index).from();
+	void read(TensorHeader header, MemorySegment data) throws IOException {
+		long from = this.positions.get(header);
 		for (long done = 0; done < data.byteSize(); done += PIECE_BYTES) {
 			ByteBuffer piece = data.asSlice(done, Math.min(PIECE_BYTES, data.byteSize() - done)).asByteBuffer();
 			readFully(piece, from + done);
@@ -128,24 +123,24 @@ final class SafetensorsReader implements Closeable {
 		}
 	}
 
-	private List<Place> places(SafetensorsFormat.Header header, long dataFrom) throws IOException {
-		List<Place> found = new ArrayList<>();
+	private List<Location> locations(SafetensorsFormat.Header header, long dataFrom) throws IOException {
+		List<Location> found = new ArrayList<>();
 		for (Map.Entry<String, SafetensorsFormat.Entry> tensor : header.tensors().entrySet()) {
-			found.add(place(tensor.getKey(), tensor.getValue(), dataFrom));
+			found.add(location(tensor.getKey(), tensor.getValue(), dataFrom));
 		}
-		found.sort(Comparator.comparingLong(Place::from).thenComparingLong((place) -> place.header().bytes()));
+		found.sort(Comparator.comparingLong(Location::from).thenComparingLong((location) -> location.header().bytes()));
 		long next = dataFrom;
-		for (Place place : found) {
-			require(place.from() == next, "the data of " + place.header().name() + " begins at byte " + place.from()
-					+ " of the file instead of " + next + ": tensors overlap or leave a gap");
-			next += place.header().bytes();
+		for (Location location : found) {
+			require(location.from() == next, "the data of " + location.header().name() + " begins at byte "
+					+ location.from() + " of the file instead of " + next + ": tensors overlap or leave a gap");
+			next += location.header().bytes();
 		}
 		require(next == this.channel.size(),
 				"it has " + this.channel.size() + " bytes instead of " + next + "; it is truncated or damaged");
-		return List.copyOf(found);
+		return found;
 	}
 
-	private Place place(String name, SafetensorsFormat.Entry entry, long dataFrom) {
+	private Location location(String name, SafetensorsFormat.Entry entry, long dataFrom) {
 		require(entry != null && isComplete(entry.shape()) && isComplete(entry.offsets())
 				&& entry.offsets().size() == 2, "tensor " + name + " lacks a shape or offsets");
 		ElementType type = ElementType.named(entry.dtype());
@@ -156,7 +151,7 @@ final class SafetensorsReader implements Closeable {
 			long end = entry.offsets().getLast();
 			require(begin >= 0 && end >= begin && end - begin == header.bytes(), "tensor " + name + " is "
 					+ header.describe() + ", " + header.bytes() + " bytes, but its offsets are " + entry.offsets());
-			return new Place(header, Math.addExact(dataFrom, begin));
+			return new Location(header, Math.addExact(dataFrom, begin));
 		}
 		catch (ArithmeticException ex) {
 			throw invalid("tensor " + name + " exceeds the range of 64-bit offsets", ex);

@@ -30,7 +30,7 @@ public final class StateBroadcast {
 	private static final int MAX_BYTES = Integer.MAX_VALUE - 64;
 
 	/** Shapes of a state, and the job's record as JSON. */
-	private record Contents(String optimizerType, List<TensorHeader> model, List<TensorHeader> optimizer,
+	private record StateContents(String optimizerType, List<TensorHeader> model, List<TensorHeader> optimizer,
 			String record) {
 	}
 
@@ -104,8 +104,8 @@ public final class StateBroadcast {
 				optimizer = optimizer();
 				text = SafetensorsFormat.MAPPER.writeValueAsBytes(contents(optimizer, jobRecord));
 			}
-			Contents contents = SafetensorsFormat.MAPPER
-				.readValue(new String(broadcast(source, group, text), StandardCharsets.UTF_8), Contents.class);
+			StateContents contents = SafetensorsFormat.MAPPER
+				.readValue(new String(broadcast(source, group, text), StandardCharsets.UTF_8), StateContents.class);
 			requireSameShapes(source, group, contents);
 			return new Transferred(contents.record(),
 					broadcast(source, group, contents.model(), sends ? model : null, arena),
@@ -135,15 +135,15 @@ public final class StateBroadcast {
 			.toList();
 	}
 
-	private Contents contents(List<StoredTensor> optimizer, Object jobRecord) {
-		return new Contents(this.state.optimizerType(),
+	private StateContents contents(List<StoredTensor> optimizer, Object jobRecord) {
+		return new StateContents(this.state.optimizerType(),
 				this.state.stagedModel().stream().map(StoredTensor::header).toList(),
 				optimizer.stream().map(StoredTensor::header).toList(),
 				SafetensorsFormat.MAPPER.writeValueAsString(jobRecord));
 	}
 
 	/** Every rank learns of a difference, so that none waits for the tensors. */
-	private void requireSameShapes(int source, ProcessGroup group, Contents contents) {
+	private void requireSameShapes(int source, ProcessGroup group, StateContents contents) {
 		String obstacle = this.state.obstacle(contents.optimizerType(), contents.model(), contents.optimizer());
 		int[] differing = new int[group.worldSize()];
 		group.allGather(new int[] { (obstacle != null) ? 1 : 0 }, differing);

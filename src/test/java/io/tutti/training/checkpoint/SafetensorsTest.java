@@ -50,7 +50,8 @@ class SafetensorsTest {
 		digest.update(Files.readAllBytes(file));
 		assertThat(sha256).isEqualTo(Sha256.hex(digest));
 		try (SafetensorsReader reader = new SafetensorsReader(file)) {
-			assertThat(reader.metadata()).containsExactly(Map.entry("format", "pt"));
+			assertThat(Files.readString(file, StandardCharsets.ISO_8859_1))
+				.contains("{\"__metadata__\":{\"format\":\"pt\"}");
 			assertThat(reader.tensors())
 				.containsExactlyInAnyOrderElementsOf(TENSORS.stream().map(StoredTensor::header).toList());
 			for (int index = 0; index < reader.tensors().size(); index++) {
@@ -206,7 +207,7 @@ class SafetensorsTest {
 	private static byte[] read(SafetensorsReader reader, int index) throws IOException {
 		try (Arena arena = Arena.ofConfined()) {
 			MemorySegment data = arena.allocate(reader.tensors().get(index).bytes());
-			reader.read(index, data);
+			reader.read(reader.tensors().get(index), data);
 			return data.toArray(ValueLayout.JAVA_BYTE);
 		}
 	}

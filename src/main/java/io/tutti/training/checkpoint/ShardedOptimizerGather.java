@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 
 import io.tutti.ProcessGroup;
 import org.jspecify.annotations.Nullable;
@@ -13,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * Collects on rank 0 the state of an optimizer that is divided among the ranks, so that a
  * checkpoint holds it as if it were whole.
  */
-final class OptimizerParts implements AutoCloseable {
+final class ShardedOptimizerGather implements AutoCloseable {
 
 	private final ProcessGroup group;
 
@@ -22,19 +23,23 @@ final class OptimizerParts implements AutoCloseable {
 	private @Nullable Arena arena;
 
 	/** Headers of the tensors that a rank sends. */
-	private record Contents(List<TensorHeader> tensors) {
+	private record PartHeaders(List<TensorHeader> tensors) {
 	}
 
-	OptimizerParts(ProcessGroup group) {
+	ShardedOptimizerGather(ProcessGroup group) {
 		this.group = group;
 	}
 
 	/**
 	 * Replaces the collected state by that of the ranks from 1 on. A collective call. The
 	 * other ranks hold one tensor of another rank at a time.
-	 * @param own tensors of this rank's part; not used on rank 0
+	 * @param part gives the tensors of this rank's part; not sent by rank 0
+	 * @throws CheckpointException on every rank, if a rank cannot give its part or
+	 * allocate the memory for the others
 	 */
-	void collect(List<StoredTensor> own) {
+	void collect(Supplier<List<StoredTensor>> part) {
+		List<StoredTensor> own = new ArrayList<>();
+		FailTogether.run(this.group, () -> own.addAll(part.get()));
 		close();
 		List<List<TensorHeader>> parts = new ArrayList<>();
 		for (int source = 1; source < this.group.worldSize(); source++) {
@@ -42,36 +47,28 @@ final class OptimizerParts implements AutoCloseable {
 		}
 		try (Arena once = Arena.ofShared()) {
 			List<MemorySegment> memories = new ArrayList<>();
-			agree(() -> memories.addAll(memories(parts, own, once)));
+			FailTogether.run(this.group, () -> memories.addAll(memories(parts, own, once)));
 			int next = 0;
 			for (int source = 1; source < this.group.worldSize(); source++) {
-				List<StoredTensor> part = new ArrayList<>();
+				List<StoredTensor> collected = new ArrayList<>();
 				for (TensorHeader header : parts.get(source - 1)) {
 					MemorySegment data = memories.get(next++);
 					StateBroadcast.broadcast(source, this.group, data);
-					part.add(new StoredTensor(header, data));
+					collected.add(new StoredTensor(header, data));
 				}
 				if (this.group.rank() == 0) {
-					this.received.add(part);
+					this.received.add(collected);
 				}
 			}
 		}
 	}
 
-	/**
-	 * Runs this rank's work; a failure is one of every rank. A collective call.
-	 * @throws CheckpointException on every rank, if a rank's work failed
-	 */
-	void agree(Runnable work) {
-		SharedFailure.run(this.group, work);
-	}
-
 	private List<TensorHeader> headers(int source, List<StoredTensor> sent) {
 		byte[] text = SafetensorsFormat.MAPPER
-			.writeValueAsBytes(new Contents(sent.stream().map(StoredTensor::header).toList()));
+			.writeValueAsBytes(new PartHeaders(sent.stream().map(StoredTensor::header).toList()));
 		return SafetensorsFormat.MAPPER
 			.readValue(new String(StateBroadcast.broadcast(source, this.group, text), StandardCharsets.UTF_8),
-					Contents.class)
+					PartHeaders.class)
 			.tensors();
 	}
 

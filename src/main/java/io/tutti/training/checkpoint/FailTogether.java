@@ -11,7 +11,7 @@ import io.tutti.training.internal.TextGather;
  * Fails on every rank if a rank's own work fails, so that the others do not wait for it
  * in the next collective call.
  */
-final class SharedFailure {
+final class FailTogether {
 
 	/** Enough for a cause and an action. */
 	private static final int MAX_CHARS = 4096;
@@ -27,7 +27,7 @@ final class SharedFailure {
 
 	}
 
-	private SharedFailure() {
+	private FailTogether() {
 	}
 
 	/**
