@@ -137,7 +137,9 @@ final class GradientBucket {
 		return this.reduction;
 	}
 
+	/** Frees the memory, also what a failed reduction has left. */
 	void close() {
+		releaseEncoded();
 		if (this.flat != null) {
 			this.flat.releaseReference();
 		}
@@ -161,7 +163,10 @@ final class GradientBucket {
 		return buffers;
 	}
 
-	/** Runs the hook before the reduction. Its tensors live until {@link #decode()}. */
+	/**
+	 * Runs the hook before the reduction. Its tensors live until {@link #decode()} or
+	 * {@link #close()}.
+	 */
 	private MemorySegment encode(BucketHook before) {
 		try (PointerScope _ = new PointerScope(); NoGradGuard _ = new NoGradGuard()) {
 			Tensor all = (this.flat != null) ? new Tensor(this.flat)
@@ -191,11 +196,17 @@ final class GradientBucket {
 			this.hook.afterReduction(values, all);
 		}
 		finally {
-			this.whole = null;
-			this.sent = null;
-			values.releaseReference();
-			all.releaseReference();
+			releaseEncoded();
 		}
+	}
+
+	private void releaseEncoded() {
+		if (this.whole != null && this.sent != null) {
+			this.whole.releaseReference();
+			this.sent.releaseReference();
+		}
+		this.whole = null;
+		this.sent = null;
 	}
 
 	private void pack(Tensor all) {
