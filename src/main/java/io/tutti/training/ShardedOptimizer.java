@@ -67,9 +67,18 @@ public final class ShardedOptimizer implements AutoCloseable {
 		}
 		this.parts = divided(learning, group.worldSize());
 		List<Tensor> own = this.parts.get(group.rank());
-		this.local = own.isEmpty() ? null : optimizer.apply(new TensorVector(own.toArray(new Tensor[0])));
-		if (this.local != null) {
-			this.local.retainReference();
+		this.local = own.isEmpty() ? null : created(optimizer, own);
+	}
+
+	private Optimizer created(Function<TensorVector, Optimizer> factory, List<Tensor> own) {
+		try {
+			Optimizer created = factory.apply(new TensorVector(own.toArray(new Tensor[0])));
+			created.retainReference();
+			return created;
+		}
+		catch (RuntimeException | Error ex) {
+			this.handles.forEach(Tensor::releaseReference);
+			throw ex;
 		}
 	}
 

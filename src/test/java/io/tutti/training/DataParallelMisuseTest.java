@@ -528,6 +528,56 @@ class DataParallelMisuseTest {
 	}
 
 	@Test
+	void closingAfterAFailedReductionFreesTheTensorsOfTheHook() {
+		List<Tensor> sent = new ArrayList<>();
+		try (SimulatedWorld world = new SimulatedWorld(1, TIMEOUTS)) {
+			SequencedMap<String, Tensor> parameters = parameters();
+			try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(0),
+					ModelTensors.of(parameters), SETTINGS.withOverlap(Overlap.NEVER).withHook(new CopyingHook(sent)))) {
+				backward(parameters, 0);
+				world.group(0).abort("test");
+				assertThatThrownBy(replicas::synchronizeGradients).isInstanceOf(CollectiveException.class);
+			}
+		}
+		assertThat(sent).isNotEmpty().allSatisfy((copy) -> assertThat(copy.use_count()).isEqualTo(1));
+	}
+
+	/** Sends copies and keeps a reference to each. */
+	private record CopyingHook(List<Tensor> sent) implements BucketHook {
+
+		@Override
+		public String name() {
+			return "copying";
+		}
+
+		@Override
+		public Tensor beforeReduction(Tensor gradients) {
+			Tensor copy = gradients.clone();
+			copy.retainReference();
+			this.sent.add(copy);
+			return copy;
+		}
+
+		@Override
+		public void afterReduction(Tensor reduced, Tensor gradients) {
+			gradients.copy_(reduced);
+		}
+
+	}
+
+	@Test
+	void aFailedFactoryOfADividedOptimizerLeavesNoReferencesToTheParameters() {
+		SequencedMap<String, Tensor> parameters = parameters();
+		long before = parameters.get("a").use_count();
+		try (SimulatedWorld world = new SimulatedWorld(1, TIMEOUTS); PointerScope _ = new PointerScope()) {
+			assertThatThrownBy(() -> new ShardedOptimizer(world.group(0), ModelTensors.of(parameters), (_) -> {
+				throw new IllegalArgumentException("test");
+			})).hasMessage("test");
+		}
+		assertThat(parameters.get("a").use_count()).isEqualTo(before);
+	}
+
+	@Test
 	void anErrorOfADividedOptimizerFailsTheOtherRanks() throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
 			List<RankThreads.Outcome<Void>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
