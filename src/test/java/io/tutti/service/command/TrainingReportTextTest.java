@@ -28,28 +28,28 @@ class TrainingReportTextTest {
 	@Test
 	void anotherMetricIsShownByItsName() {
 		TrainingSummary summary = new TrainingSummary(1, "tcp", 1, 1, TestMetric.LOSS, 1.25, 1, 0, 1, 0, List.of(HASH),
-				false, 0, 0, 0);
+				false, 0, 0, 0, List.of());
 		assertThat(TrainingReportText.of(summary)).contains("test loss       1.2500\n");
 	}
 
 	@Test
 	void aStoppedJobIsReportedAsStopped() {
 		TrainingSummary summary = new TrainingSummary(1, "tcp", 1, 2, TestMetric.ACCURACY, Double.NaN, 1, 0, 1, 0,
-				List.of(HASH), true, 0, 0, 0);
+				List.of(HASH), true, 0, 0, 0, List.of());
 		assertThat(TrainingReportText.of(summary)).startsWith("stopped after   2 steps, 1 epoch\nspeed ");
 	}
 
 	@Test
 	void oneEpochIsNotPlural() {
 		TrainingSummary summary = new TrainingSummary(1, "tcp", 1, 1, TestMetric.ACCURACY, 0.5, 1, 0, 1, 0,
-				List.of(HASH), false, 0, 0, 0);
+				List.of(HASH), false, 0, 0, 0, List.of());
 		assertThat(TrainingReportText.of(summary)).startsWith("done            1 step, 1 epoch\n");
 	}
 
 	@Test
 	void theWaitForCheckpointsIsShown() {
 		TrainingSummary summary = new TrainingSummary(1, "tcp", 1, 1, TestMetric.ACCURACY, 0.5, 1, 0, 1, 0,
-				List.of(HASH), false, 0.0123, 0, 0);
+				List.of(HASH), false, 0.0123, 0, 0, List.of());
 		assertThat(TrainingReportText.of(summary)).contains("\ncheckpoints     training waited 0.012 s for them\n");
 		assertThat(TrainingReportText.of(summary())).doesNotContain("checkpoints");
 	}
@@ -65,7 +65,7 @@ class TrainingReportTextTest {
 
 	private static TrainingSummary summary() {
 		return new TrainingSummary(2, "tcp", 30, 1350, TestMetric.ACCURACY, 0.975, 45_123.4, 52_096_500, 0.96, 0.24,
-				List.of(HASH, HASH), false, 0, 0, 0);
+				List.of(HASH, HASH), false, 0, 0, 0, List.of());
 	}
 
 }
