@@ -547,7 +547,7 @@ class DataParallelCasesTest {
 	}
 
 	private static List<byte[]> values(Case model) {
-		return model.parameters.values().stream().map(TensorMemory::bytes).toList();
+		return model.parameters.values().stream().map(DataParallelCasesTest::bytes).toList();
 	}
 
 	@Test
@@ -648,7 +648,7 @@ class DataParallelCasesTest {
 						.toTensor()
 						.backward();
 					replicas.synchronizeGradients();
-					return TensorMemory.bytes(tensors.parameters().get("weight").grad());
+					return bytes(tensors.parameters().get("weight").grad());
 				}
 			});
 			assertThat(gradients.get(1)).isEqualTo(gradients.get(0));
@@ -656,7 +656,7 @@ class DataParallelCasesTest {
 			for (int rank = 0; rank < RANKS; rank++) {
 				torch.tanh(alone.mul(new Scalar(1.0 + rank)).add(new Scalar(1.0))).sum().backward();
 			}
-			assertThat(gradients.get(0)).isEqualTo(TensorMemory.bytes(alone.grad().div(new Scalar(2.0))));
+			assertThat(gradients.get(0)).isEqualTo(bytes(alone.grad().div(new Scalar(2.0))));
 		}
 	}
 
@@ -710,14 +710,14 @@ class DataParallelCasesTest {
 						Case.term(model.parameters.get("only"), 0, 0).backward();
 						replicas.synchronizeGradients();
 					}
-					return TensorMemory.bytes(model.parameters.get("only").grad());
+					return bytes(model.parameters.get("only").grad());
 				}
 			});
 			HalfOnly alone = new HalfOnly();
 			Case.term(alone.parameters.get("only"), 0, 0).backward();
 			Case.term(alone.parameters.get("only"), 0, 0).backward();
-			assertThat(gradients).allSatisfy(
-					(other) -> assertThat(other).isEqualTo(TensorMemory.bytes(alone.parameters.get("only").grad())));
+			assertThat(gradients)
+				.allSatisfy((other) -> assertThat(other).isEqualTo(bytes(alone.parameters.get("only").grad())));
 		}
 	}
 
@@ -782,7 +782,7 @@ class DataParallelCasesTest {
 						SETTINGS)) {
 					backward(model, rank, 2);
 					action.accept(replicas, model.parameters.get("b"));
-					return TensorMemory.bytes(model.parameters.get("b").grad());
+					return bytes(model.parameters.get("b").grad());
 				}
 			});
 			assertThat(gradients).allSatisfy((other) -> assertThat(other).isEqualTo(gradients.getFirst()));
@@ -831,16 +831,6 @@ class DataParallelCasesTest {
 	}
 
 	@Test
-	void bytesReplaceTheValuesOfATensorOfAnyStrides() {
-		Tensor plain = torch.arange(new Scalar(24.0)).view(2, 3, 2, 2);
-		Tensor channelsLast = torch.zeros(2, 3, 2, 2).contiguous(torch.MemoryFormat.ChannelsLast);
-		TensorMemory.replace(channelsLast, TensorMemory.bytes(plain));
-		assertThat(channelsLast.equal(plain)).isTrue();
-		assertThat(channelsLast.is_contiguous()).isFalse();
-		assertThat(TensorMemory.bytes(channelsLast)).isEqualTo(TensorMemory.bytes(plain));
-	}
-
-	@Test
 	void modelTensorsListsTheNamesOfAModule() {
 		LinearImpl layer = new LinearImpl(3, 2);
 		layer.register_buffer("seen", torch.ones(1));
@@ -883,8 +873,8 @@ class DataParallelCasesTest {
 				}
 			}
 			List<byte[]> expected = new ArrayList<>();
-			alone.parameters.forEach((name, parameter) -> expected
-				.add(TensorMemory.bytes(parameter.grad().add(second.parameters.get(name).grad()))));
+			alone.parameters.forEach(
+					(name, parameter) -> expected.add(bytes(parameter.grad().add(second.parameters.get(name).grad()))));
 			assertThat(gradients).allSatisfy((other) -> assertThat(other).containsExactlyElementsOf(expected));
 		}
 	}
@@ -921,8 +911,8 @@ class DataParallelCasesTest {
 				loss.backward();
 			}
 			List<byte[]> expected = new ArrayList<>();
-			alone.parameters.forEach((name, parameter) -> expected
-				.add(TensorMemory.bytes(parameter.grad().add(second.parameters.get(name).grad()))));
+			alone.parameters.forEach(
+					(name, parameter) -> expected.add(bytes(parameter.grad().add(second.parameters.get(name).grad()))));
 			assertThat(gradients).allSatisfy((other) -> assertThat(other).containsExactlyElementsOf(expected));
 		}
 	}
@@ -1038,17 +1028,16 @@ class DataParallelCasesTest {
 					}
 					assertThat(layer.running_mean().get(0).item_float() > 0.3).isEqualTo(!eachStep && rank == 1);
 					replicas.broadcastBuffers();
-					return List.of(TensorMemory.bytes(layer.running_mean()), TensorMemory.bytes(layer.running_var()),
-							TensorMemory.bytes(layer.num_batches_tracked()));
+					return List.of(bytes(layer.running_mean()), bytes(layer.running_var()),
+							bytes(layer.num_batches_tracked()));
 				}
 			});
 			BatchNorm1dImpl alone = new BatchNorm1dImpl(new BatchNormOptions(3));
 			for (int step = 0; step < 2; step++) {
 				normalized(alone, 2 * step);
 			}
-			assertThat(statistics)
-				.allSatisfy((rank) -> assertThat(rank).containsExactly(TensorMemory.bytes(alone.running_mean()),
-						TensorMemory.bytes(alone.running_var()), TensorMemory.bytes(alone.num_batches_tracked())));
+			assertThat(statistics).allSatisfy((rank) -> assertThat(rank).containsExactly(bytes(alone.running_mean()),
+					bytes(alone.running_var()), bytes(alone.num_batches_tracked())));
 		}
 	}
 
@@ -1433,9 +1422,14 @@ class DataParallelCasesTest {
 
 	}
 
+	private static byte[] bytes(Tensor tensor) {
+		try (Tensor values = tensor.contiguous()) {
+			return TensorMemory.of(values).toArray(ValueLayout.JAVA_BYTE);
+		}
+	}
+
 	private static List<byte[]> gradients(Case model) {
-		return new ArrayList<>(
-				model.parameters.values().stream().map((parameter) -> TensorMemory.bytes(parameter.grad())).toList());
+		return new ArrayList<>(model.parameters.values().stream().map((parameter) -> bytes(parameter.grad())).toList());
 	}
 
 }

@@ -1,7 +1,6 @@
 package io.tutti.training.internal;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.List;
@@ -78,24 +77,6 @@ public final class TensorMemory {
 	public static void update(MessageDigest digest, Tensor tensor) {
 		try (NoGradGuard _ = new NoGradGuard(); Tensor here = tensor.cpu(); Tensor values = here.contiguous()) {
 			Sha256.update(digest, of(values));
-		}
-	}
-
-	/** A copy of a tensor's bytes in element order, from any device. */
-	public static byte[] bytes(Tensor tensor) {
-		try (NoGradGuard _ = new NoGradGuard(); Tensor here = tensor.cpu(); Tensor values = here.contiguous()) {
-			return of(values).toArray(ValueLayout.JAVA_BYTE);
-		}
-	}
-
-	/** Replaces a tensor's values by bytes in element order, whatever its strides. */
-	public static void replace(Tensor tensor, byte[] bytes) {
-		try (NoGradGuard _ = new NoGradGuard();
-				Tensor here = tensor.cpu();
-				Tensor ordered = here.contiguous();
-				Tensor values = ordered.clone()) {
-			of(values).copyFrom(MemorySegment.ofArray(bytes));
-			tensor.copy_(values);
 		}
 	}
 

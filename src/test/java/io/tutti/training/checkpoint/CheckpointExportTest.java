@@ -1,6 +1,7 @@
 package io.tutti.training.checkpoint;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -59,7 +60,7 @@ class CheckpointExportTest {
 			assertThat(tensors.size()).isEqualTo(2);
 			Tensor weight = tensors.at(new IValue("layer.weight")).toTensor();
 			assertThat(TensorMemory.shape(weight)).isEqualTo("2x3");
-			assertThat(TensorMemory.bytes(weight)).containsExactly(1, 2, 3, 4, 5, 6);
+			assertThat(TensorMemory.of(weight).toArray(ValueLayout.JAVA_BYTE)).containsExactly(1, 2, 3, 4, 5, 6);
 			assertThat(tensors.at(new IValue("steps")).toTensor().item_long()).isEqualTo(9);
 		}
 		assertThat(CheckpointExport.write(run.resolve("step-00000003"), file)).hasFileName("step-00000003");
