@@ -2,12 +2,10 @@ package io.tutti.training;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
-import java.util.stream.Collectors;
 
 import io.tutti.DataType;
 import io.tutti.training.internal.TensorIdentity;
 import io.tutti.training.internal.TensorMemory;
-import org.bytedeco.pytorch.LongArrayRef;
 import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.ScalarOptional;
@@ -78,8 +76,9 @@ final class GradientSlot {
 		Tensor tensor = parameter.tensor();
 		this.place = ParameterPlacement.of(tensor);
 		this.bytes = Math.multiplyExact(tensor.numel(), type.bytes());
-		this.sizes = dimensions(tensor.sizes());
-		this.strides = tensor.is_non_overlapping_and_dense() ? dimensions(tensor.strides()) : rowMajor(this.sizes);
+		this.sizes = tensor.shape();
+		this.strides = tensor.is_non_overlapping_and_dense() ? TensorMemory.strides(tensor)
+				: TensorMemory.rowMajor(this.sizes);
 	}
 
 	Parameter parameter() {
@@ -293,12 +292,11 @@ final class GradientSlot {
 	}
 
 	private boolean hasLayout(Tensor gradient) {
-		long[] other = dimensions(gradient.strides());
-		if (!Arrays.equals(this.sizes, dimensions(gradient.sizes()))) {
+		if (!Arrays.equals(this.sizes, gradient.shape())) {
 			return false;
 		}
 		for (int dimension = 0; dimension < this.sizes.length; dimension++) {
-			if (this.sizes[dimension] > 1 && this.strides[dimension] != other[dimension]) {
+			if (this.sizes[dimension] > 1 && this.strides[dimension] != gradient.stride(dimension)) {
 				return false;
 			}
 		}
@@ -309,9 +307,8 @@ final class GradientSlot {
 	private void requireSameParameter() {
 		Tensor tensor = this.parameter.tensor();
 		String change = null;
-		if (!Arrays.equals(this.sizes, dimensions(tensor.sizes()))) {
-			change = " had shape " + Arrays.stream(this.sizes).mapToObj(Long::toString).collect(Collectors.joining("x"))
-					+ " when it was wrapped";
+		if (!Arrays.equals(this.sizes, tensor.shape())) {
+			change = " had shape " + TensorMemory.joined(this.sizes) + " when it was wrapped";
 		}
 		else if (!TensorMemory.type(tensor).filter(this.type::equals).isPresent()) {
 			change = " was " + this.type + " when it was wrapped and is "
@@ -342,26 +339,6 @@ final class GradientSlot {
 			this.parameter.tensor().mutable_grad().put(copy);
 			return copy;
 		}
-	}
-
-	private static long[] dimensions(LongArrayRef dimensions) {
-		try (dimensions) {
-			long[] values = new long[(int) dimensions.size()];
-			for (int index = 0; index < values.length; index++) {
-				values[index] = dimensions.get(index);
-			}
-			return values;
-		}
-	}
-
-	private static long[] rowMajor(long[] sizes) {
-		long[] strides = new long[sizes.length];
-		long stride = 1;
-		for (int dimension = sizes.length - 1; dimension >= 0; dimension--) {
-			strides[dimension] = stride;
-			stride *= Math.max(1, sizes[dimension]);
-		}
-		return strides;
 	}
 
 }

@@ -1,7 +1,6 @@
 package io.tutti.training;
 
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -116,7 +115,7 @@ final class ReplicaLayout {
 	private static String describe(Tensor tensor) {
 		return tensor.scalar_type().intern() + (tensor.requires_grad() ? " " : " fixed ") + TensorMemory.shape(tensor)
 				+ ((tensor.numel() == 0 || tensor.is_contiguous()) ? ""
-						: " with strides " + TensorMemory.joined(tensor.strides()));
+						: " with strides " + TensorMemory.joined(TensorMemory.strides(tensor)));
 	}
 
 }

@@ -126,7 +126,7 @@ public final class TensorCollectives {
 	 * row-major order, rank {@code r}'s part at index {@code r}; the caller closes it
 	 */
 	public Tensor allGather(Tensor tensor) {
-		long[] shape = tensor.sizes().vec().get();
+		long[] shape = tensor.shape();
 		long[] whole = new long[shape.length + 1];
 		whole[0] = this.group.worldSize();
 		System.arraycopy(shape, 0, whole, 1, shape.length);

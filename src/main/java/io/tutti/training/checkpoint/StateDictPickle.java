@@ -4,7 +4,10 @@ import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
+
+import io.tutti.training.internal.TensorMemory;
 
 /**
  * The description of a dictionary of tensors as {@code torch.save} writes it: a program
@@ -69,13 +72,8 @@ final class StateDictPickle {
 	}
 
 	private static List<Long> strides(List<Long> shape) {
-		Long[] strides = new Long[shape.size()];
-		long stride = 1;
-		for (int dimension = strides.length - 1; dimension >= 0; dimension--) {
-			strides[dimension] = stride;
-			stride *= Math.max(1, shape.get(dimension));
-		}
-		return List.of(strides);
+		long[] sizes = shape.stream().mapToLong(Long::longValue).toArray();
+		return Arrays.stream(TensorMemory.rowMajor(sizes)).boxed().toList();
 	}
 
 	private StateDictPickle numbers(List<Long> numbers) {

@@ -1,9 +1,8 @@
 package io.tutti.training.checkpoint;
 
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
-import org.bytedeco.pytorch.LongArrayRef;
 import org.bytedeco.pytorch.Tensor;
 
 /**
@@ -29,13 +28,7 @@ record TensorHeader(String name, ElementType type, List<Long> shape) {
 	 * @throws IllegalArgumentException if a file cannot hold the type of the elements
 	 */
 	static TensorHeader of(String name, Tensor tensor) {
-		List<Long> shape = new ArrayList<>();
-		try (LongArrayRef sizes = tensor.sizes()) {
-			for (long index = 0; index < sizes.size(); index++) {
-				shape.add(sizes.get(index));
-			}
-		}
-		return new TensorHeader(name, ElementType.of(name, tensor), shape);
+		return new TensorHeader(name, ElementType.of(name, tensor), Arrays.stream(tensor.shape()).boxed().toList());
 	}
 
 	/**

@@ -2,13 +2,13 @@ package io.tutti.training.internal;
 
 import java.lang.foreign.MemorySegment;
 import java.security.MessageDigest;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Arrays;
 import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 
 import io.tutti.DataType;
 import org.bytedeco.javacpp.Pointer;
-import org.bytedeco.pytorch.LongArrayRef;
 import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorOptions;
@@ -82,18 +82,28 @@ public final class TensorMemory {
 
 	/** Shape of a tensor for messages, such as {@code 128x64}; empty for a scalar. */
 	public static String shape(Tensor tensor) {
-		return joined(tensor.sizes());
+		return joined(tensor.shape());
 	}
 
-	/** Numbers with an x between them, as in a shape; closes them. */
-	public static String joined(LongArrayRef numbers) {
-		List<String> texts = new ArrayList<>();
-		try (numbers) {
-			for (int index = 0; index < numbers.size(); index++) {
-				texts.add(Long.toString(numbers.get(index)));
-			}
+	/** Numbers with an x between them, as in a shape. */
+	public static String joined(long[] numbers) {
+		return Arrays.stream(numbers).mapToObj(Long::toString).collect(Collectors.joining("x"));
+	}
+
+	/** The strides of a tensor in elements, by dimension. */
+	public static long[] strides(Tensor tensor) {
+		return LongStream.range(0, tensor.dim()).map(tensor::stride).toArray();
+	}
+
+	/** The strides of a tensor of this shape whose elements are in row-major order. */
+	public static long[] rowMajor(long[] shape) {
+		long[] strides = new long[shape.length];
+		long stride = 1;
+		for (int dimension = shape.length - 1; dimension >= 0; dimension--) {
+			strides[dimension] = stride;
+			stride *= Math.max(1, shape[dimension]);
 		}
-		return String.join("x", texts);
+		return strides;
 	}
 
 	/** The address of native memory as a JavaCPP pointer. */
