@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.tutti.DataType;
-import io.tutti.ExitCode;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.Work;
@@ -125,11 +124,6 @@ final class DeviceGradients implements GradientMemory {
 		}
 		this.computed.run();
 		return this.group.allReduceAsync(buffers, type, op);
-	}
-
-	@Override
-	public void abort(String reason) {
-		this.group.abort(ExitCode.PEER_LOST, "rank " + this.group.rank() + ": " + reason);
 	}
 
 	@Override

@@ -230,7 +230,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 			ReplicaLayout.requireSame(group, all, settings);
 			TensorBroadcast.from(0, group, distinct(all).stream().map(Parameter::tensor).toList());
 			boolean overlap = settings.overlap().isUsed(group, place);
-			this.buckets = new GradientBuckets(place, learning, settings,
+			this.buckets = new GradientBuckets(group, place, learning, settings,
 					new ReadinessOrder(group, learning.size(), overlap), () -> overlap && open.isAlone(),
 					piggybackedValues);
 		}

@@ -12,6 +12,8 @@ import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 import io.tutti.DataType;
+import io.tutti.ExitCode;
+import io.tutti.ProcessGroup;
 import io.tutti.Work;
 import io.tutti.training.internal.TensorMemory;
 import org.bytedeco.javacpp.PointerScope;
@@ -29,6 +31,8 @@ final class GradientBuckets implements AutoCloseable {
 	 * running.
 	 */
 	private static final Duration CLOSING = Duration.ofSeconds(30);
+
+	private final ProcessGroup group;
 
 	private final GradientMemory place;
 
@@ -96,13 +100,15 @@ final class GradientBuckets implements AutoCloseable {
 
 	/**
 	 * Creates the buckets for the gradients of some parameters.
+	 * @param group the ranks that reduce them
 	 * @param place memory on the parameters' device; this object closes it
 	 * @param order the order of the buckets
 	 * @param overlap whether buckets are reduced during the backward pass
 	 * @param piggybackedValues number of piggybacked values
 	 */
-	GradientBuckets(GradientMemory place, List<Parameter> parameters, DataParallelSettings settings,
+	GradientBuckets(ProcessGroup group, GradientMemory place, List<Parameter> parameters, DataParallelSettings settings,
 			ReadinessOrder order, BooleanSupplier overlap, int piggybackedValues) {
+		this.group = group;
 		this.place = place;
 		this.settings = settings;
 		this.order = order;
@@ -206,7 +212,7 @@ final class GradientBuckets implements AutoCloseable {
 		}
 		catch (RuntimeException | Error ex) {
 			this.broken = ex;
-			this.place.abort((ex instanceof IllegalStateException && ex.getMessage() != null) ? ex.getMessage()
+			abort((ex instanceof IllegalStateException && ex.getMessage() != null) ? ex.getMessage()
 					: "the reduction of the gradients failed: " + ex);
 			throw ex;
 		}
@@ -242,11 +248,15 @@ final class GradientBuckets implements AutoCloseable {
 		if (failure == null) {
 			return;
 		}
-		this.place.abort("the gradient hook of " + failure.slot().parameter() + " failed: " + failure.cause());
+		abort("the gradient hook of " + failure.slot().parameter() + " failed: " + failure.cause());
 		if (failure.cause() instanceof Error error) {
 			throw error;
 		}
 		throw (RuntimeException) failure.cause();
+	}
+
+	private void abort(String reason) {
+		this.group.abort(ExitCode.PEER_LOST, "rank " + this.group.rank() + ": " + reason);
 	}
 
 	/**

@@ -44,9 +44,6 @@ interface GradientMemory extends AutoCloseable {
 	 */
 	@Nullable Work<Void> allReduceAsync(List<MemorySegment> buffers, DataType type, ReduceOp op);
 
-	/** Aborts the group of the ranks that reduce these gradients. */
-	void abort(String reason);
-
 	/** Frees all memory. No operation may still use it. */
 	@Override
 	void close();

@@ -5,7 +5,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 import io.tutti.DataType;
-import io.tutti.ExitCode;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.Work;
@@ -67,11 +66,6 @@ final class HostGradients implements GradientMemory {
 	@Override
 	public @Nullable Work<Void> allReduceAsync(List<MemorySegment> buffers, DataType type, ReduceOp op) {
 		return this.group.allReduceAsync(buffers, type, op);
-	}
-
-	@Override
-	public void abort(String reason) {
-		this.group.abort(ExitCode.PEER_LOST, "rank " + this.group.rank() + ": " + reason);
 	}
 
 	@Override
