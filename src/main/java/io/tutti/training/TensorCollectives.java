@@ -1,5 +1,6 @@
 package io.tutti.training;
 
+import java.util.Optional;
 import java.util.function.Consumer;
 
 import io.tutti.DataType;
@@ -222,32 +223,23 @@ public final class TensorCollectives {
 	}
 
 	private DataType requireReducible(Tensor tensor) {
-		DataType type = type(tensor);
-		if (type == null) {
-			throw new IllegalArgumentException("rank " + this.group.rank() + ": tensors of "
-					+ tensor.scalar_type().intern() + " cannot be reduced; convert it to one of float32, float64, "
-					+ "float16, bfloat16, int8, uint8, int32, int64");
-		}
-		return type;
+		return type(tensor).orElseThrow(() -> new IllegalArgumentException("rank " + this.group.rank() + ": tensors of "
+				+ tensor.scalar_type().intern() + " cannot be reduced; convert it to one of float32, float64, "
+				+ "float16, bfloat16, int8, uint8, int32, int64"));
 	}
 
 	/** Other types are moved as bytes. */
 	private static DataType movableType(Tensor tensor) {
-		DataType type = type(tensor);
-		return (type != null) ? type : DataType.UINT8;
+		return type(tensor).orElse(DataType.UINT8);
 	}
 
-	private static @Nullable DataType type(Tensor tensor) {
+	private static Optional<DataType> type(Tensor tensor) {
 		return switch (tensor.scalar_type().intern()) {
-			case Float -> DataType.FLOAT32;
-			case Double -> DataType.FLOAT64;
-			case Half -> DataType.FLOAT16;
-			case BFloat16 -> DataType.BFLOAT16;
-			case Char -> DataType.INT8;
-			case Byte -> DataType.UINT8;
-			case Int -> DataType.INT32;
-			case Long -> DataType.INT64;
-			default -> null;
+			case Char -> Optional.of(DataType.INT8);
+			case Byte -> Optional.of(DataType.UINT8);
+			case Int -> Optional.of(DataType.INT32);
+			case Long -> Optional.of(DataType.INT64);
+			default -> TensorMemory.type(tensor);
 		};
 	}
 

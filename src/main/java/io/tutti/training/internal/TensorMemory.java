@@ -46,7 +46,7 @@ public final class TensorMemory {
 		return Math.multiplyExact(elements, tensor.element_size());
 	}
 
-	/** The collectives' name of a tensor's type; empty if they cannot reduce it. */
+	/** The collectives' name of a tensor's float type; empty for another type. */
 	public static Optional<DataType> type(Tensor tensor) {
 		return switch (tensor.scalar_type().intern()) {
 			case Float -> Optional.of(DataType.FLOAT32);
