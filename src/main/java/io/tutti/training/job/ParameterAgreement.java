@@ -13,11 +13,14 @@ import io.tutti.ProcessGroup;
 import io.tutti.training.ReplicaMismatchException;
 import io.tutti.training.checkpoint.JobFingerprint;
 import io.tutti.training.internal.TextGather;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Checks that all ranks hold the same parameters and options.
  */
 final class ParameterAgreement {
+
+	private static final JsonMapper MAPPER = new JsonMapper();
 
 	private ParameterAgreement() {
 	}
@@ -96,12 +99,15 @@ final class ParameterAgreement {
 	 * {@code has seed 2, but rank 0 has seed 1}. A collective call.
 	 */
 	private static SortedMap<Integer, String> differences(ProcessGroup group, JobFingerprint asked, int reference) {
-		List<String> all = TextGather.allGather(group, asked.text());
-		JobFingerprint job = JobFingerprint.parse(all.get(reference));
+		List<JobFingerprint> all = TextGather.allGather(group, MAPPER.writeValueAsString(asked))
+			.stream()
+			.map((text) -> MAPPER.readValue(text, JobFingerprint.class))
+			.toList();
+		JobFingerprint job = all.get(reference);
 		SortedMap<Integer, String> differences = new TreeMap<>();
 		for (int rank = 0; rank < all.size(); rank++) {
 			int other = rank;
-			JobFingerprint its = JobFingerprint.parse(all.get(rank));
+			JobFingerprint its = all.get(rank);
 			job.differences(its)
 				.findFirst()
 				.ifPresent((name) -> differences.put(other,

@@ -75,7 +75,7 @@ class ParameterAgreementTest {
 	void equalJobsContinue() throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS.withCollective(LIMIT))) {
 			RankThreads.run(2, LIMIT, (rank) -> {
-				ParameterAgreement.requireOfMembers(world.group(rank), job(1), rank == 0);
+				ParameterAgreement.requireOfMembers(world.group(rank), job(1).with("a=b", "c\nd"), rank == 0);
 				return null;
 			});
 		}
