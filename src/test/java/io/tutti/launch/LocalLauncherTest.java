@@ -38,6 +38,9 @@ class LocalLauncherTest {
 	private static final LaunchTimings TIMINGS = new LaunchTimings(Duration.ofMillis(600), Duration.ofMillis(400),
 			Duration.ofMillis(1500), Duration.ofMillis(900), Duration.ofSeconds(5));
 
+	/** Longer than any rank takes to end by itself. */
+	private static final Duration LIMIT = Duration.ofSeconds(40);
+
 	@TempDir
 	private Path directory;
 
@@ -195,14 +198,13 @@ class LocalLauncherTest {
 	void aDrainingGroupGetsTheDrainTimeout() throws Exception {
 		LaunchedCommand command = LaunchedCommand.of(List.of("train"),
 				own("[ $RANK = 1 ] && exit 79; sleep 1; exit 79"));
-		assertThat(launcher(command, 2, 0).run()).isEqualTo(79);
+		assertThat(launcher(plan(command, 2, 0), draining(LIMIT)).run()).isEqualTo(79);
 		assertThat(errLines()).containsExactly("tutti launch: stopped on request; every rank ended with 79");
 	}
 
 	@Test
 	void aStopDoesNotCutOffARunningDrain() throws Exception {
-		LaunchTimings timings = new LaunchTimings(TIMINGS.leave(), TIMINGS.terminate(), Duration.ofSeconds(40),
-				TIMINGS.serveStop(), TIMINGS.kill());
+		LaunchTimings timings = draining(LIMIT);
 		LaunchedCommand command = train("[ $RANK = 1 ] && { while [ ! -e ready-0 ]; do sleep 0.05; done; exit 79; }; "
 				+ "trap 'sleep 1; exit 79' TERM; touch ready-0; "
 				+ "while [ ! -e rank-1-0.pid ] || kill -0 $(cat rank-1-0.pid); do sleep 0.05; done 2> /dev/null; "
@@ -356,8 +358,7 @@ class LocalLauncherTest {
 
 	@Test
 	void aTimeLimitBeyondTheClockIsNone() throws Exception {
-		LaunchTimings timings = new LaunchTimings(TIMINGS.leave(), TIMINGS.terminate(),
-				Duration.ofSeconds(Long.MAX_VALUE), TIMINGS.serveStop(), TIMINGS.kill());
+		LaunchTimings timings = draining(Duration.ofSeconds(Long.MAX_VALUE));
 		LocalLauncher launcher = new LocalLauncher(
 				plan(train("trap 'exit 79' TERM; touch ready-0; while :; do sleep 0.05; done"), 1, 0), timings,
 				new LaunchConsole(this.out, false, this.err, false));
@@ -517,7 +518,7 @@ class LocalLauncherTest {
 	void aDrainOfOneRankDrainsAnElasticJob() throws Exception {
 		LaunchedCommand command = LaunchedCommand.of(List.of("train"),
 				own("[ $RANK = 1 ] && exit 79; sleep 1; exit 79"));
-		assertThat(launcher(elastic(command, 2, 1, 5)).run()).isEqualTo(79);
+		assertThat(launcher(elastic(command, 2, 1, 5), draining(LIMIT)).run()).isEqualTo(79);
 		assertThat(errLines()).containsExactly("tutti launch: stopped on request; every rank ended with 79");
 	}
 
@@ -624,7 +625,15 @@ class LocalLauncherTest {
 	}
 
 	private LocalLauncher launcher(LaunchPlan plan) {
-		return new LocalLauncher(plan, TIMINGS, new LaunchConsole(this.out, false, this.err, false));
+		return launcher(plan, TIMINGS);
+	}
+
+	private LocalLauncher launcher(LaunchPlan plan, LaunchTimings timings) {
+		return new LocalLauncher(plan, timings, new LaunchConsole(this.out, false, this.err, false));
+	}
+
+	private static LaunchTimings draining(Duration drain) {
+		return new LaunchTimings(TIMINGS.leave(), TIMINGS.terminate(), drain, TIMINGS.serveStop(), TIMINGS.kill());
 	}
 
 	private static LaunchPlan plan(LaunchedCommand command, int ranks, int maxRestarts) {

@@ -40,8 +40,9 @@ class CallWaitTest {
 		inACall((waiting) -> {
 			stall(waiting, ROUNDS_AWAKE);
 			assertThat(this.sleeps).isZero();
-			stall(waiting, 3);
-			assertThat(this.sleeps).isEqualTo(3);
+			// The round after a long pause of the thread does not count.
+			stall(waiting, 2);
+			assertThat(this.sleeps).isPositive();
 		});
 	}
 
