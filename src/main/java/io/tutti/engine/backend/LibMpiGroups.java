@@ -27,7 +27,7 @@ record LibMpiGroups(MpiWorld world, ControlPlane control, GroupRegistry registry
 
 		@Override
 		public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch) {
-			return new LibMpiMessages(identity, this.communicator, latch, this.groups.abortGrace());
+			return new LibMpiMessages(identity, this.communicator, latch);
 		}
 
 		@Override

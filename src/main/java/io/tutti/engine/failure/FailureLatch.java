@@ -63,11 +63,14 @@ public final class FailureLatch {
 	}
 
 	/**
-	 * Sets the action that wakes the group's waiting calls; it runs once, when the group
-	 * breaks, on the thread that breaks it.
+	 * Sets the action that wakes the group's waiting calls. It runs when the group
+	 * breaks, on the thread that breaks it, and at once if the group is broken.
 	 */
 	public void onFailure(Runnable action) {
 		this.wake = action;
+		if (failure() != null) {
+			action.run();
+		}
 	}
 
 	private Reports reports() {

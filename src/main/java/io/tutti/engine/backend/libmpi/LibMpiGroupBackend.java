@@ -100,14 +100,12 @@ public final class LibMpiGroupBackend implements GroupBackend, IdleStrategy.Cond
 		}
 		catch (CollectiveException ex) {
 			this.operation.keepMemory();
-			this.communicator.world().abortAfter(ex.failure(), this.gracePeriod);
 			throw ex;
 		}
 		RuntimeException failure = this.operation.failure();
 		if (failure != null) {
-			Failure aborted = failed(Failure.Kind.ABORTED, call, String.valueOf(failure.getMessage()));
-			this.communicator.world().abortAfter(aborted, this.gracePeriod);
-			throw this.identity.exception(aborted, failure);
+			throw this.identity.exception(failed(Failure.Kind.ABORTED, call, String.valueOf(failure.getMessage())),
+					failure);
 		}
 		this.operation.bringBack(call);
 		if (call.op() == ReduceOp.AVERAGE && call.receiveBytes() > 0) {
@@ -145,9 +143,14 @@ public final class LibMpiGroupBackend implements GroupBackend, IdleStrategy.Cond
 		return call.failure(kind, this.identity.name(), ranks, detail);
 	}
 
+	/** The end of the job is scheduled as soon as the group breaks. */
 	@Override
 	public void wake() {
 		this.operation.wake();
+		Failure failure = this.latch.failure();
+		if (failure != null) {
+			this.communicator.world().abortAfter(failure, this.gracePeriod);
+		}
 	}
 
 	/** After a failure requests may be in progress until the process ends. */

@@ -53,8 +53,6 @@ public final class LibMpiMessages implements PointToPoint {
 
 	private final FailureLatch latch;
 
-	private final Duration gracePeriod;
-
 	/** Messages in progress, by the future that their caller got. */
 	private final Map<CompletableFuture<Message>, MpiMessage> open = new ConcurrentHashMap<>();
 
@@ -63,15 +61,10 @@ public final class LibMpiMessages implements PointToPoint {
 
 	private volatile boolean closed;
 
-	/**
-	 * @param gracePeriod time between a failure and the abort of the job
-	 */
-	public LibMpiMessages(GroupIdentity identity, MpiCommunicator communicator, FailureLatch latch,
-			Duration gracePeriod) {
+	public LibMpiMessages(GroupIdentity identity, MpiCommunicator communicator, FailureLatch latch) {
 		this.identity = identity;
 		this.communicator = communicator;
 		this.latch = latch;
-		this.gracePeriod = gracePeriod;
 	}
 
 	@Override
@@ -297,11 +290,9 @@ public final class LibMpiMessages implements PointToPoint {
 				deadline.elapsed(), deadline.timeout()), null);
 	}
 
-	/** Maps a local failure to the group's verdict. A broken group ends the job. */
+	/** Maps a local failure to the group's verdict. */
 	CollectiveException settled(CollectiveException seen) {
-		CollectiveException settled = this.latch.agree(seen);
-		this.communicator.world().abortAfter(settled.failure(), this.gracePeriod);
-		return settled;
+		return this.latch.agree(seen);
 	}
 
 	/** Not needed: the library's thread polls the latch. */

@@ -45,6 +45,11 @@ class LibMpiFailureTest {
 
 	private static final Duration LIMIT = Duration.ofSeconds(30);
 
+	/** No verdict comes. */
+	private static final Timeouts TIMEOUTS = new Timeouts(LIMIT, LIMIT, LIMIT, Duration.ofMillis(1), LIMIT);
+
+	private static final Failure ABORTED = Failure.outside(Failure.Kind.ABORTED, "world", List.of(1), "by a test");
+
 	private final List<Failure> reported = new CopyOnWriteArrayList<>();
 
 	private final GroupIdentity identity = GroupIdentity.world(0, 2, 0);
@@ -55,8 +60,7 @@ class LibMpiFailureTest {
 
 	private final MpiCommunicator communicator = this.library.world(2);
 
-	private final LibMpiMessages messages = new LibMpiMessages(this.identity, this.communicator, this.latch,
-			GRACE_PERIOD);
+	private final LibMpiMessages messages = new LibMpiMessages(this.identity, this.communicator, this.latch);
 
 	@AfterEach
 	void endTheLibrarysThread() {
@@ -88,15 +92,7 @@ class LibMpiFailureTest {
 
 	@Test
 	void startAllStartsNothingIfTheLibraryRefusesATag() {
-		LibMpiGroupBackend backend = new LibMpiGroupBackend("mpi", this.identity, this.communicator, this.latch,
-				GRACE_PERIOD);
-		ProcessGroup group = new DefaultProcessGroup(this.identity, backend, this.latch, this.reported::add,
-				Timeouts.DEFAULTS, new GroupFactory() {
-					@Override
-					public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch) {
-						return LibMpiFailureTest.this.messages;
-					}
-				});
+		ProcessGroup group = group();
 		List<Transfer> transfers = List.of(Transfer.send(memory(), DataType.FLOAT32, 1, 0),
 				Transfer.send(memory(), DataType.FLOAT32, 1, Integer.MAX_VALUE));
 		assertThatIllegalArgumentException().isThrownBy(() -> group.startAll(transfers))
@@ -118,6 +114,32 @@ class LibMpiFailureTest {
 		}
 		assertThat(memory.get()).isNotNull();
 		Reference.reachabilityFence(backend);
+	}
+
+	@Test
+	void aGroupThatBreaksBetweenCallsEndsTheJob() {
+		group();
+		this.latch.trip(ABORTED);
+		assertThat(this.communicator.world().fatalFailure()).isEqualTo(ABORTED);
+	}
+
+	@Test
+	void aGroupThatIsBrokenWhenItFormsEndsTheJob() {
+		this.latch.trip(ABORTED);
+		group();
+		assertThat(this.communicator.world().fatalFailure()).isEqualTo(ABORTED);
+	}
+
+	private ProcessGroup group() {
+		LibMpiGroupBackend backend = new LibMpiGroupBackend("mpi", this.identity, this.communicator, this.latch,
+				GRACE_PERIOD);
+		return new DefaultProcessGroup(this.identity, backend, this.latch, this.reported::add, TIMEOUTS,
+				new GroupFactory() {
+					@Override
+					public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch) {
+						return LibMpiFailureTest.this.messages;
+					}
+				});
 	}
 
 	private static WeakReference<MemorySegment.Scope> runUntilDeadline(LibMpiGroupBackend backend) {
