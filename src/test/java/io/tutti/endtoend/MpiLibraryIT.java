@@ -76,6 +76,18 @@ class MpiLibraryIT {
 
 	@ParameterizedTest
 	@EnumSource
+	void aRankThatLeavesDuringACallEndsTheWholeJob(Family family) throws Exception {
+		family.require();
+		try (TuttiProcess job = start(family, family.library, 2,
+				program("io.tutti.engine.backend.mpi.UnfinishedCall"))) {
+			assertThat(job.exitCode(LIMIT)).as(job.output()).isEqualTo(76);
+			assertThat(job.output()).contains("MPI_Abort with exit code 76")
+				.contains("this rank closed the group during a call");
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
 	void theLibraryOfAnotherLauncherIsRefusedByName(Family family) throws Exception {
 		family.require();
 		Family other = Family.values()[1 - family.ordinal()];

@@ -335,8 +335,8 @@ public final class Engine implements AutoCloseable {
 	 */
 	@Override
 	public void close() {
-		CleanUp.runAll(List.of(() -> this.runtime.leaving(this.world.failure()), this.registry::closeSubgroups,
-				this.world::close, control()::close, this.runtime::close));
+		CleanUp.runAll(List.of(this.registry::closeSubgroups, this.world::close, this.runtime::leaving,
+				control()::close, this.runtime::close));
 	}
 
 }

@@ -1,19 +1,15 @@
 package io.tutti.engine.backend;
 
-import io.tutti.Failure;
-import org.jspecify.annotations.Nullable;
-
 /**
  * The resources that all groups of a process share.
  */
 interface JobRuntime extends AutoCloseable {
 
 	/**
-	 * Called before this rank leaves its groups. A runtime that cannot survive a failure
-	 * ends the process here.
-	 * @param failure the failure that broke the group of all ranks, or {@code null}
+	 * Called when this rank has left its groups, before it leaves the job. A runtime that
+	 * cannot survive a failure of a group ends the process here.
 	 */
-	default void leaving(@Nullable Failure failure) {
+	default void leaving() {
 	}
 
 	/**

@@ -5,7 +5,6 @@ import io.tutti.Failure;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.libmpi.MpiWorld;
 import io.tutti.engine.spi.Deadline;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The world of an MPI library. The library cannot cancel operations that have started, so
@@ -14,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 record LibMpiRuntime(MpiWorld world, Timeouts timeouts, CollectiveListener events) implements JobRuntime {
 
 	@Override
-	public void leaving(@Nullable Failure failure) {
-		Failure cause = (failure != null) ? failure : this.world.fatalFailure();
+	public void leaving() {
+		Failure cause = this.world.fatalFailure();
 		if (cause != null) {
 			int code = cause.exitCode();
 			this.events.warn("the group is broken, so the MPI job ends by MPI_Abort with exit code " + code + ": "
