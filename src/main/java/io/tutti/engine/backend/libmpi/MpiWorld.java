@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -109,12 +110,17 @@ public final class MpiWorld {
 		this.thread.submit(operation);
 	}
 
-	/** Runs a call of the library without waiting for it. */
-	void submit(Consumer<MpiCalls> task) {
-		submit(new MpiTask<>((calls) -> {
-			task.accept(calls);
+	/**
+	 * Runs a call of the library without waiting for it.
+	 * @return completed with {@code true} after the call
+	 */
+	CompletableFuture<Boolean> submit(Consumer<MpiCalls> call) {
+		MpiTask<Boolean> task = new MpiTask<>((calls) -> {
+			call.accept(calls);
 			return true;
-		}));
+		});
+		submit(task);
+		return task.result();
 	}
 
 	/**
@@ -215,7 +221,8 @@ public final class MpiWorld {
 	}
 
 	/**
-	 * Leaves the world by {@code MPI_Finalize}; waits for other ranks until the deadline.
+	 * Leaves the world by {@code MPI_Finalize}; waits for other ranks until the deadline,
+	 * also on an interrupted thread, whose flag stays set.
 	 * @return {@code false} if that failed or missed the deadline
 	 */
 	public boolean close(Deadline deadline) {
@@ -223,27 +230,21 @@ public final class MpiWorld {
 			return true;
 		}
 		try {
-			await(this.thread, (calls) -> {
-				calls.finish();
-				return true;
-			}, "end", deadline);
-			return true;
-		}
-		catch (BackendUnavailableException | MpiLibraryException ex) {
-			return false;
+			return submit((calls) -> calls.finish())
+				.completeOnTimeout(false, deadline.remainingNanos(), TimeUnit.NANOSECONDS)
+				.exceptionally((_) -> false)
+				.join();
 		}
 		finally {
 			this.thread.end();
 		}
 	}
 
+	/** Not shortened by an interrupt, whose flag stays set. */
 	private static void pause(Duration duration) {
-		try {
-			Thread.sleep(duration);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
+		new CompletableFuture<Boolean>()
+			.completeOnTimeout(true, TimeUnit.NANOSECONDS.convert(duration), TimeUnit.NANOSECONDS)
+			.join();
 	}
 
 	/** Rank, world size and largest tag according to the library. */

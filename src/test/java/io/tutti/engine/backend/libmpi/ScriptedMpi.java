@@ -8,16 +8,18 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+
+import io.tutti.engine.spi.NativeMemory;
 
 /**
- * An MPI library that starts every operation and completes none. Its functions succeed
- * unless a test wants an error code.
+ * An MPI library that starts every operation and completes none unless a test wants that.
+ * Its functions succeed unless a test wants an error code.
  */
-final class ScriptedMpi implements SymbolLookup {
+public final class ScriptedMpi implements SymbolLookup {
 
 	private static final int LARGEST_TAG = 32767;
 
@@ -25,9 +27,32 @@ final class ScriptedMpi implements SymbolLookup {
 
 	private final Map<String, Integer> calls = new ConcurrentHashMap<>();
 
+	private final CountDownLatch unblocked = new CountDownLatch(1);
+
+	private volatile String blocking = "";
+
+	private volatile boolean completing;
+
 	/** Every call of a function returns a code. */
 	ScriptedMpi answers(String function, int code) {
 		this.codes.put(function, code);
+		return this;
+	}
+
+	/** Calls of a function return only once the library is unblocked. */
+	public ScriptedMpi blocks(String function) {
+		this.blocking = function;
+		return this;
+	}
+
+	/** Lets blocked calls return. */
+	public void unblock() {
+		this.unblocked.countDown();
+	}
+
+	/** Every request is done when it is tested. */
+	public ScriptedMpi completes() {
+		this.completing = true;
 		return this;
 	}
 
@@ -37,7 +62,7 @@ final class ScriptedMpi implements SymbolLookup {
 	}
 
 	/** The communicator of all ranks as rank 0, on a started thread. */
-	MpiCommunicator world(int worldSize) {
+	public MpiCommunicator world(int worldSize) {
 		MpiLibrary library = new MpiLibrary(this, MpiAbi.mpich(), "scripted");
 		MpiThread thread = new MpiThread(new MpiCalls(library, 0, worldSize), 0);
 		thread.start();
@@ -46,23 +71,47 @@ final class ScriptedMpi implements SymbolLookup {
 
 	/** A function that ignores its arguments fits every signature. */
 	@Override
-	@SuppressWarnings("restricted")
 	public Optional<MemorySegment> find(String name) {
+		return Optional.of(name.equals("MPI_Test")
+				? stub("test", name, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG)
+				: stub("answer", name));
+	}
+
+	@SuppressWarnings("restricted")
+	private MemorySegment stub(String method, String function, ValueLayout... arguments) {
+		FunctionDescriptor descriptor = FunctionDescriptor.of(ValueLayout.JAVA_INT, arguments);
 		try {
-			MethodHandle function = MethodHandles.lookup()
-				.findVirtual(ScriptedMpi.class, "answer", MethodType.methodType(int.class, String.class));
-			return Optional.of(Linker.nativeLinker()
-				.upcallStub(MethodHandles.insertArguments(function, 0, this, name),
-						FunctionDescriptor.of(ValueLayout.JAVA_INT), Arena.global()));
+			MethodHandle handle = MethodHandles.lookup()
+				.findVirtual(ScriptedMpi.class, method,
+						descriptor.toMethodType().insertParameterTypes(0, String.class));
+			return Linker.nativeLinker()
+				.upcallStub(MethodHandles.insertArguments(handle, 0, this, function), descriptor, Arena.global());
 		}
 		catch (ReflectiveOperationException ex) {
 			throw new AssertionError(ex);
 		}
 	}
 
+	private int test(String function, long request, long flag, long status) {
+		NativeMemory.putInt(flag, this.completing ? 1 : 0);
+		return answer(function);
+	}
+
 	private int answer(String function) {
 		this.calls.merge(function, 1, Integer::sum);
+		if (function.equals(this.blocking)) {
+			awaitUnblocked();
+		}
 		return this.codes.getOrDefault(function, 0);
+	}
+
+	private void awaitUnblocked() {
+		try {
+			this.unblocked.await();
+		}
+		catch (InterruptedException ex) {
+			throw new AssertionError(ex);
+		}
 	}
 
 }
