@@ -186,11 +186,11 @@ final class MpiMessage extends MpiOperation {
 		if (failure == null) {
 			Thread.startVirtualThread(this::deliver);
 		}
-		else if (failure == this.withdrawal) {
+		else if (failure == this.withdrawal || failure instanceof MessageMismatchException) {
 			Thread.startVirtualThread(() -> this.future.completeExceptionally(failure));
 		}
 		else {
-			fail(failure);
+			fail(this.messages.brokenBy(failure, this));
 		}
 	}
 
@@ -203,11 +203,10 @@ final class MpiMessage extends MpiOperation {
 	}
 
 	/** Fails the future; the library may still be working on the message. */
-	void fail(RuntimeException failure) {
+	void fail(CollectiveException failure) {
 		if (!this.failing && !this.future.isDone()) {
 			this.failing = true;
-			Thread.startVirtualThread(() -> this.future.completeExceptionally(
-					(failure instanceof CollectiveException seen) ? this.messages.settled(seen) : failure));
+			Thread.startVirtualThread(() -> this.future.completeExceptionally(this.messages.settled(failure)));
 		}
 	}
 

@@ -130,6 +130,17 @@ class LibMpiFailureTest {
 		assertThat(this.communicator.world().fatalFailure()).isEqualTo(ABORTED);
 	}
 
+	@Test
+	void anErrorOfTheLibraryInAMessageBreaksTheGroup() {
+		this.latch.reportTo(this.identity, this.reported::add, Duration.ofMillis(1));
+		this.library.answers("MPI_Isend", 15);
+		assertThatExceptionOfType(CollectiveException.class)
+			.isThrownBy(() -> this.messages.send(memory(), DataType.FLOAT32, 1, 7, LIMIT))
+			.withMessageContaining("send to rank 1 with tag 7")
+			.withCauseInstanceOf(MpiLibraryException.class);
+		assertThat(this.latch.failure()).isNotNull();
+	}
+
 	private ProcessGroup group() {
 		LibMpiGroupBackend backend = new LibMpiGroupBackend("mpi", this.identity, this.communicator, this.latch,
 				GRACE_PERIOD);
