@@ -177,9 +177,13 @@ final class CallRunner implements AutoCloseable {
 		}
 	}
 
-	/** The call that now has its turn; its deadline counts from the issue. */
+	/**
+	 * The call that now has its turn; its deadline counts from the issue. In a broken
+	 * group the backend may still read the call that failed.
+	 */
 	private void describe(long ticket, Collective collective, long count, DataType type, @Nullable ReduceOp op,
 			int root, long issuedNanos, CallOptions options) {
+		this.latch.requireWhole(this.identity);
 		this.call.deadline().restart(issuedNanos, options.timeoutNanos());
 		this.call.describe(ticket, collective, count, type, op, root);
 		this.call.label(options.label());
@@ -333,7 +337,6 @@ final class CallRunner implements AutoCloseable {
 	 */
 	private void runInTurn(MemorySegment send, MemorySegment receive, @Nullable List<MemorySegment> pack,
 			long issuedNanos, long startedNanos) {
-		this.latch.requireWhole(this.identity);
 		requireOpen(this.call.issued().collective());
 		long bytes = (pack != null) ? CallStaging.bytes(pack) : Math.max(send.byteSize(), receive.byteSize());
 		this.recorder.begin(this.call, bytes, issuedNanos, startedNanos);

@@ -11,10 +11,12 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.tutti.Collective;
 import io.tutti.CollectiveException;
+import io.tutti.CollectiveTimeoutException;
 import io.tutti.DataType;
 import io.tutti.Failure;
 import io.tutti.Message;
 import io.tutti.ProcessGroup;
+import io.tutti.ReduceOp;
 import io.tutti.Transfer;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
@@ -64,6 +66,7 @@ class LibMpiFailureTest {
 
 	@AfterEach
 	void endTheLibrarysThread() {
+		this.library.unblock();
 		this.communicator.world().close(Deadline.after(LIMIT));
 	}
 
@@ -131,6 +134,20 @@ class LibMpiFailureTest {
 	}
 
 	@Test
+	void aRefusedCallDoesNotChangeTheCallThatTheLibraryHasYetToStart() {
+		ProcessGroup group = group();
+		block();
+		assertThatExceptionOfType(CollectiveTimeoutException.class)
+			.isThrownBy(() -> group.withTimeout(SHORT).allReduce(memory(), DataType.FLOAT32, ReduceOp.SUM));
+		assertThatExceptionOfType(CollectiveTimeoutException.class)
+			.isThrownBy(() -> group.broadcast(memory(), DataType.FLOAT32, 1));
+		this.library.unblock();
+		this.communicator.world().close(Deadline.after(LIMIT));
+		assertThat(this.library.calls("MPI_Iallreduce")).isEqualTo(1);
+		assertThat(this.library.calls("MPI_Ibcast")).isZero();
+	}
+
+	@Test
 	void anErrorOfTheLibraryInAMessageBreaksTheGroup() {
 		this.latch.reportTo(this.identity, this.reported::add, Duration.ofMillis(1));
 		this.library.answers("MPI_Isend", 15);
@@ -139,6 +156,12 @@ class LibMpiFailureTest {
 			.withMessageContaining("send to rank 1 with tag 7")
 			.withCauseInstanceOf(MpiLibraryException.class);
 		assertThat(this.latch.failure()).isNotNull();
+	}
+
+	/** Keeps the library's thread in a call. */
+	private void block() {
+		this.library.blocks("MPI_Comm_free");
+		this.communicator.world().free(this.communicator);
 	}
 
 	private ProcessGroup group() {
