@@ -5,13 +5,14 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -43,6 +44,17 @@ public final class LibMpiMessages implements PointToPoint {
 
 	/** Interval in which a probe that waits asks the library. */
 	private static final long PROBE_NANOS = 100_000;
+
+	/**
+	 * Interval in which a probe checks its deadline while the library does not answer.
+	 */
+	private static final long CHECK_NANOS = 20_000_000;
+
+	/**
+	 * How long after the deadline the library's thread may end a message: longer than a
+	 * withdrawal takes.
+	 */
+	private static final long UNANSWERED_NANOS = 2 * MpiMessage.WITHDRAWAL.toNanos();
 
 	/** Large enough for the status of either family. */
 	private static final long STATUS_BYTES = 64;
@@ -115,32 +127,41 @@ public final class LibMpiMessages implements PointToPoint {
 	public Message probe(int source, int tag, Duration timeout) {
 		Deadline deadline = Deadline.after(timeout);
 		String probe = "probe for a message from " + MpiMessage.nameOf(source, tag);
-		for (Message found = peek(source, tag); true; found = peek(source, tag)) {
-			if (found != null) {
-				return found;
+		while (true) {
+			CompletableFuture<Optional<Message>> search = search(source, tag);
+			while (!ends(search, CHECK_NANOS)) {
+				check(probe, source, deadline);
 			}
-			if (Thread.currentThread().isInterrupted()) {
-				throw interrupted(probe, deadline);
+			Optional<Message> found = result(search);
+			if (found.isPresent()) {
+				return found.get();
 			}
-			CollectiveException failure = failureOf(probe, source, deadline, " found none; the group stays usable");
-			if (failure != null) {
-				throw (failure.failure().kind() == Failure.Kind.TIMEOUT) ? failure : settled(failure);
-			}
+			check(probe, source, deadline);
 			LockSupport.parkNanos(this, PROBE_NANOS);
+		}
+	}
+
+	/** Checks that a probe may go on. */
+	private void check(String probe, int source, Deadline deadline) {
+		if (Thread.currentThread().isInterrupted()) {
+			throw interrupted(probe, deadline);
+		}
+		CollectiveException failure = failureOf(probe, source, deadline, " found none; the group stays usable");
+		if (failure != null) {
+			throw (failure.failure().kind() == Failure.Kind.TIMEOUT) ? failure : settled(failure);
 		}
 	}
 
 	@Override
 	public @Nullable Message peek(int source, int tag) {
+		return result(search(source, tag)).orElse(null);
+	}
+
+	private CompletableFuture<Optional<Message>> search(int source, int tag) {
 		requireUsable();
-		MpiTask<Optional<Message>> probe = new MpiTask<>((calls) -> find(calls, source, tag));
-		this.communicator.world().submit(probe);
-		try {
-			return probe.result().join().orElse(null);
-		}
-		catch (CompletionException ex) {
-			throw CleanUp.unchecked(ex.getCause());
-		}
+		MpiTask<Optional<Message>> search = new MpiTask<>((calls) -> find(calls, source, tag));
+		this.communicator.world().submit(search);
+		return search.result();
 	}
 
 	/** A message with a given tag may be of any type, each of which is a library tag. */
@@ -185,37 +206,62 @@ public final class LibMpiMessages implements PointToPoint {
 		requireUsable();
 		message.reset(null);
 		this.open.put(message.future(), message);
-		if (this.closed) {
-			// close() may have failed the open messages before this one was added.
+		try {
+			// The open messages may have been failed before this one was added.
+			requireUsable();
+		}
+		catch (RuntimeException ex) {
 			this.open.remove(message.future());
-			requireOpen();
+			throw ex;
 		}
 		this.communicator.world().submit(message);
 		return message;
 	}
 
 	private void requireUsable() {
-		requireOpen();
-		this.latch.requireWhole(this.identity);
-	}
-
-	private void requireOpen() {
 		if (this.closed) {
 			throw GroupStateException.closed(this.identity);
 		}
+		this.latch.requireWhole(this.identity);
 	}
 
-	/** The library's thread checks the deadline; this thread may be interrupted. */
+	/** The library's thread checks the deadline, unless a call of the library blocks. */
 	private Message await(MpiMessage message) {
+		CompletableFuture<Message> future = message.future();
+		if (!ends(future, message.deadline().remainingNanos()) && !ends(future, UNANSWERED_NANOS)) {
+			if (Thread.currentThread().isInterrupted()) {
+				throw interrupted(message, message.deadline());
+			}
+			message.fail(failed(Failure.Kind.TIMEOUT, peers(message.peer()),
+					message + " did not complete: the MPI library does not answer", message.deadline()));
+		}
+		return result(future);
+	}
+
+	/** Whether a future ends in time. An interrupt ends the wait and stays set. */
+	private static boolean ends(CompletableFuture<?> future, long nanos) {
 		try {
-			return message.future().get();
+			future.get(nanos, TimeUnit.NANOSECONDS);
+			return true;
 		}
 		catch (ExecutionException ex) {
-			throw CleanUp.unchecked(ex.getCause());
+			return true;
+		}
+		catch (TimeoutException ex) {
+			return false;
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			throw interrupted(message, message.deadline());
+			return false;
+		}
+	}
+
+	private static <T> T result(CompletableFuture<T> future) {
+		try {
+			return future.join();
+		}
+		catch (CompletionException ex) {
+			throw CleanUp.unchecked(ex.getCause());
 		}
 	}
 
@@ -247,13 +293,18 @@ public final class LibMpiMessages implements PointToPoint {
 		if (verdict != null) {
 			return this.identity.exception(verdict, null);
 		}
-		List<Integer> peers = (peer >= 0) ? List.of(peer) : List.of();
+		List<Integer> peers = peers(peer);
 		if (!this.latch.departed().isEmpty() && sendersTo(peer).stream().allMatch(this::hasLeft)) {
 			int left = this.identity.members().get(sendersTo(peer).getFirst());
 			return failed(DepartedRanks.failureOf(this.identity.name()), peers,
 					operation + ": " + this.latch.departed().describe(left), deadline);
 		}
 		return deadline.expired() ? failed(Failure.Kind.TIMEOUT, peers, operation + overdue, deadline) : null;
+	}
+
+	/** The rank that a message is exchanged with, none for any. */
+	private static List<Integer> peers(int peer) {
+		return (peer >= 0) ? List.of(peer) : List.of();
 	}
 
 	/** The failure of a group whose library can no longer control a message. */
@@ -295,9 +346,13 @@ public final class LibMpiMessages implements PointToPoint {
 		return this.latch.agree(seen);
 	}
 
-	/** Not needed: the library's thread polls the latch. */
+	/** Fails the open messages of a broken group, whatever the library's thread does. */
 	@Override
 	public void wake() {
+		Failure verdict = this.latch.failure();
+		if (verdict != null) {
+			this.open.values().forEach((message) -> message.fail(this.identity.exception(verdict, null)));
+		}
 	}
 
 	@Override
@@ -305,8 +360,6 @@ public final class LibMpiMessages implements PointToPoint {
 		this.closed = true;
 		if (!this.open.isEmpty()) {
 			this.latch.abort("this rank closed the group during a send or receive");
-			Failure verdict = Objects.requireNonNull(this.latch.failure());
-			this.open.values().forEach((message) -> message.fail(this.identity.exception(verdict, null)));
 		}
 	}
 

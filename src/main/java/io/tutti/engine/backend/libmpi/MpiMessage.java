@@ -22,7 +22,7 @@ final class MpiMessage extends MpiOperation {
 	private static final long ALIGNMENT = 64;
 
 	/** Limit for the library to end a receive that is to be withdrawn. */
-	private static final Duration WITHDRAWAL = Duration.ofSeconds(1);
+	static final Duration WITHDRAWAL = Duration.ofSeconds(1);
 
 	private final LibMpiMessages messages;
 

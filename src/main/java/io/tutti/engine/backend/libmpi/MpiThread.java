@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The one thread that calls the MPI library: starts operations in the order they are
  * submitted and tests them until they are done. Only initialization, the exchange of
- * addresses, the creation of groups and finalization block in the library, so that
- * deadlines and aborts are always checked while a group works.
+ * addresses, the creation of groups and finalization block in the library. Meanwhile only
+ * the threads that wait for an operation check its deadline and the state of its group.
  */
 final class MpiThread implements IdleStrategy.Condition {
 

@@ -48,6 +48,7 @@ class LibMpiDepartureTest {
 
 	LibMpiDepartureTest() {
 		this.latch.reportTo(this.identity, this.reported::add, Duration.ofMillis(1));
+		this.latch.onFailure(this.messages::wake);
 	}
 
 	@Test

@@ -47,6 +47,8 @@ class LibMpiFailureTest {
 
 	private static final Duration LIMIT = Duration.ofSeconds(30);
 
+	private static final Duration NEVER = Duration.ofDays(1);
+
 	/** No verdict comes. */
 	private static final Timeouts TIMEOUTS = new Timeouts(LIMIT, LIMIT, LIMIT, Duration.ofMillis(1), LIMIT);
 
@@ -131,6 +133,33 @@ class LibMpiFailureTest {
 		this.latch.trip(ABORTED);
 		group();
 		assertThat(this.communicator.world().fatalFailure()).isEqualTo(ABORTED);
+	}
+
+	@Test
+	void aReceiveEndsAtItsDeadlineWhileTheLibraryBlocks() {
+		this.latch.reportTo(this.identity, this.reported::add, Duration.ofMillis(1));
+		block();
+		assertThatExceptionOfType(CollectiveTimeoutException.class)
+			.isThrownBy(() -> this.messages.receive(memory(), DataType.FLOAT32, 1, 7, SHORT))
+			.withMessageContaining("receive from rank 1 with tag 7");
+		assertThat(this.latch.failure()).isNotNull();
+	}
+
+	@Test
+	void aProbeEndsAtItsDeadlineWhileTheLibraryBlocks() {
+		block();
+		assertThatExceptionOfType(CollectiveTimeoutException.class).isThrownBy(() -> this.messages.probe(1, 7, SHORT))
+			.withMessageContaining("probe for a message from rank 1 with tag 7");
+		assertThat(this.latch.failure()).isNull();
+	}
+
+	@Test
+	void aVerdictEndsMessagesWhileTheLibraryBlocks() {
+		group();
+		block();
+		CompletableFuture<Message> receive = this.messages.receiveAsync(memory(), DataType.FLOAT32, 1, 7, NEVER);
+		this.latch.trip(ABORTED);
+		assertThat(receive).failsWithin(LIMIT).withThrowableThat().withMessageContaining(ABORTED.detail());
 	}
 
 	@Test
