@@ -3,6 +3,8 @@ package io.tutti.engine.backend;
 import java.time.Duration;
 import java.util.List;
 
+import io.tutti.BackendUnavailableException;
+import io.tutti.Failure;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.libmpi.LibMpiGroupBackend;
 import io.tutti.engine.backend.libmpi.LibMpiMessages;
@@ -23,16 +25,28 @@ import io.tutti.engine.spi.PointToPoint;
 record LibMpiGroups(MpiWorld world, ControlPlane control, GroupRegistry registry, Timeouts timeouts) {
 
 	/** Creates the messages of a group, over its communicator, and its subgroups. */
-	private record Formed(LibMpiGroups groups, MpiCommunicator communicator) implements GroupFactory {
+	private record Formed(LibMpiGroups groups, GroupIdentity identity, FailureLatch latch,
+			MpiCommunicator communicator) implements GroupFactory {
 
 		@Override
 		public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch) {
 			return new LibMpiMessages(identity, this.communicator, latch);
 		}
 
+		/**
+		 * A subgroup that the library does not create in time breaks this group: the
+		 * library's thread is still busy, so that no call can inform the other ranks.
+		 */
 		@Override
-		public DefaultProcessGroup group(GroupIdentity identity) {
-			return this.groups.registry.form(identity, this.groups::form);
+		public DefaultProcessGroup group(GroupIdentity subgroup) {
+			try {
+				return this.groups.registry.form(subgroup, this.groups::form);
+			}
+			catch (BackendUnavailableException ex) {
+				Failure failure = Failure.outside(Failure.Kind.ABORTED, this.identity.name(),
+						List.of(this.identity.worldRank()), ex.problem());
+				throw this.latch.agree(this.identity.exception(failure, ex));
+			}
 		}
 
 	}
@@ -44,7 +58,7 @@ record LibMpiGroups(MpiWorld world, ControlPlane control, GroupRegistry registry
 		LibMpiGroupBackend backend = new LibMpiGroupBackend(Backends.MPI, identity, communicator, latch, abortGrace());
 		try {
 			return this.registry.ready(new DefaultProcessGroup(identity, backend, latch, this.control, this.timeouts,
-					new Formed(this, communicator)));
+					new Formed(this, identity, latch, communicator)));
 		}
 		catch (RuntimeException | Error ex) {
 			CleanUp.after(ex, List.of(backend::close));

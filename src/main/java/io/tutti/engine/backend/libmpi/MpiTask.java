@@ -18,7 +18,9 @@ final class MpiTask<T> extends MpiOperation {
 
 	@Override
 	boolean begin(MpiCalls calls) {
-		this.result.complete(this.task.apply(calls));
+		if (!this.result.isDone()) {
+			this.result.complete(this.task.apply(calls));
+		}
 		return false;
 	}
 
@@ -30,6 +32,7 @@ final class MpiTask<T> extends MpiOperation {
 		}
 	}
 
+	/** The result. The call is left out if this is completed before its turn. */
 	CompletableFuture<T> result() {
 		return this.result;
 	}

@@ -177,12 +177,14 @@ public final class MpiWorld {
 			throw CleanUp.unchecked(ex.getCause());
 		}
 		catch (TimeoutException ex) {
+			submitted.result().cancel(false);
 			throw new BackendUnavailableException("mpi",
 					what + " by the MPI library did not complete within " + deadline.timeout(),
 					"Start every rank with the launcher that the library belongs to");
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
+			submitted.result().cancel(false);
 			throw new BackendUnavailableException("mpi", what + " by the MPI library was interrupted",
 					"Start every rank again", ex);
 		}
