@@ -7,7 +7,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 
 import io.tutti.engine.transport.IdleStrategy;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The one thread that calls the MPI library: starts operations in the order they are
@@ -80,11 +79,8 @@ final class MpiThread implements IdleStrategy.Condition {
 					next.end(null);
 				}
 			}
-			catch (RuntimeException ex) {
-				next.end(ex);
-			}
-			catch (Error ex) {
-				next.end(new IllegalStateException("the MPI library could not be called", ex));
+			catch (RuntimeException | Error ex) {
+				next.end(failure(ex));
 			}
 		}
 		return moved;
@@ -94,24 +90,28 @@ final class MpiThread implements IdleStrategy.Condition {
 		boolean moved = false;
 		for (int i = 0; i < this.active.size(); i++) {
 			MpiOperation operation = this.active.get(i);
-			int code = this.calls.test(operation.request(), operation.flag(), operation.status());
-			if (code >= 0) {
-				this.active.remove(i--);
-				moved = true;
-				operation.end(outcome(operation, code));
+			RuntimeException failure = null;
+			try {
+				int code = this.calls.test(operation.request(), operation.flag(), operation.status());
+				if (code < 0) {
+					continue;
+				}
+				operation.ended(this.calls, code);
 			}
+			catch (RuntimeException | Error ex) {
+				failure = failure(ex);
+			}
+			this.active.remove(i--);
+			moved = true;
+			operation.end(failure);
 		}
 		return moved;
 	}
 
-	private @Nullable RuntimeException outcome(MpiOperation operation, int code) {
-		try {
-			operation.ended(this.calls, code);
-			return null;
-		}
-		catch (RuntimeException ex) {
-			return ex;
-		}
+	/** An error fails its operation, too, and does not end the thread. */
+	private static RuntimeException failure(Throwable thrown) {
+		return (thrown instanceof RuntimeException ex) ? ex
+				: new IllegalStateException("the MPI library could not be called", thrown);
 	}
 
 	@Override
@@ -120,8 +120,8 @@ final class MpiThread implements IdleStrategy.Condition {
 			try {
 				operation.inspect(this.calls);
 			}
-			catch (RuntimeException ex) {
-				operation.inspectionFailed(ex);
+			catch (RuntimeException | Error ex) {
+				operation.inspectionFailed(failure(ex));
 			}
 		}
 	}
