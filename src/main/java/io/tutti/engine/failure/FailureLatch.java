@@ -115,17 +115,21 @@ public final class FailureLatch {
 	}
 
 	/**
-	 * Breaks the group.
+	 * Breaks the group. The waits for the verdict end after the group's calls are woken.
 	 * @return whether this was the first failure
 	 */
 	public boolean trip(Failure failure) {
 		State before = this.state
 			.getAndUpdate((current) -> (current instanceof Failed) ? current : new Failed(failure));
-		this.failed.countDown();
 		if (before instanceof Failed) {
 			return false;
 		}
-		this.wake.run();
+		try {
+			this.wake.run();
+		}
+		finally {
+			this.failed.countDown();
+		}
 		return true;
 	}
 

@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
@@ -93,6 +94,25 @@ class FailureLatchTest {
 		assertThat(this.latch.trip(this.verdict)).isTrue();
 		assertThat(this.latch.trip(this.seen)).isFalse();
 		assertThat(this.latch.failure()).isEqualTo(this.verdict);
+	}
+
+	@Test
+	void theWaitForTheVerdictEndsAfterTheWakeUp() {
+		Thread waiter = Thread.ofVirtual().start(() -> this.latch.await(LONG_LIMIT));
+		AtomicBoolean waited = new AtomicBoolean();
+		this.latch.onFailure(() -> waited.set(!endsWithin(LIMIT, waiter)));
+		this.latch.trip(this.verdict);
+		assertThat(waited).isTrue();
+		assertThat(endsWithin(LONG_LIMIT, waiter)).isTrue();
+	}
+
+	private static boolean endsWithin(Duration limit, Thread thread) {
+		try {
+			return thread.join(limit);
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	@Test
