@@ -52,10 +52,7 @@ final class MpiCollective extends MpiOperation {
 		this.tables = Arena.ofAuto().allocate(ValueLayout.JAVA_INT, 4L * this.worldSize);
 	}
 
-	/**
-	 * Prepares a call on the thread that will wait for it.
-	 * @throws IllegalArgumentException if an element count exceeds 2³¹ − 1
-	 */
+	/** Prepares a call on the thread that will wait for it. */
 	void prepare(Call call) {
 		this.call = call;
 		this.count = (int) call.count();

@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  * it.
  * <p>
  * Invalid arguments throw an {@link IllegalArgumentException} or an
- * {@link InvalidRankException} before any data is sent. A {@link CollectiveException}
+ * {@link InvalidRankException} before any data is sent, and {@code null} for a buffer that
+ * every rank needs throws a {@link NullPointerException}. A {@link CollectiveException}
  * means that the communicator is broken on every rank for the same reason. Thread-safe.
  */
 public final class Communicator implements AutoCloseable {
@@ -89,7 +90,8 @@ public final class Communicator implements AutoCloseable {
 	}
 
 	/**
-	 * {@code MPI_Abort}, see {@link Mpi#abort}.
+	 * {@code MPI_Abort}: as {@link Mpi#abort} for a communicator of {@link Mpi}, and as
+	 * {@link ProcessGroup#abort(int, String)} for one {@linkplain #over over} a group.
 	 * @param code exit code
 	 */
 	public void abort(int code) {
