@@ -26,9 +26,10 @@ import org.jspecify.annotations.Nullable;
  * it.
  * <p>
  * Invalid arguments throw an {@link IllegalArgumentException} or an
- * {@link InvalidRankException} before any data is sent, and {@code null} for a buffer that
- * every rank needs throws a {@link NullPointerException}. A {@link CollectiveException}
- * means that the communicator is broken on every rank for the same reason. Thread-safe.
+ * {@link InvalidRankException} before any data is sent, and {@code null} for a buffer
+ * that every rank needs throws a {@link NullPointerException}. A
+ * {@link CollectiveException} means that the communicator is broken on every rank for the
+ * same reason. Thread-safe.
  */
 public final class Communicator implements AutoCloseable {
 
@@ -155,7 +156,7 @@ public final class Communicator implements AutoCloseable {
 	 * @param op operator that combines the operands, the same on every rank
 	 */
 	public void allReduce(Object send, Object receive, int count, DataType type, ReduceOp op) {
-		this.group.allReduce(result(send, receive, count, type), type, op);
+		this.group.allReduce(MpiBuffer.of(send, count, type), MpiBuffer.of(receive, count, type), type, op);
 	}
 
 	/**
@@ -183,7 +184,8 @@ public final class Communicator implements AutoCloseable {
 	 * @return the call in progress; its buffers are left alone until it is done
 	 */
 	public Request iAllReduce(Object send, Object receive, int count, DataType type, ReduceOp op) {
-		return new Request(this.group.allReduceAsync(result(send, receive, count, type), type, op));
+		return new Request(this.group.allReduceAsync(MpiBuffer.of(send, count, type),
+				MpiBuffer.of(receive, count, type), type, op));
 	}
 
 	/**
@@ -498,7 +500,7 @@ public final class Communicator implements AutoCloseable {
 			int receiveCount, DataType receiveType, int source, int receiveTag) {
 		MemorySegment outgoing = MpiBuffer.of(send, sendCount, sendType);
 		MemorySegment incoming = MpiBuffer.of(receive, receiveCount, receiveType);
-		requireDisjoint(outgoing, incoming, "");
+		requireDisjoint(outgoing, incoming);
 		List<Transfer> transfers = new ArrayList<>();
 		if (source != Mpi.PROC_NULL) {
 			transfers.add(Transfer.receive(incoming, receiveType, source(source), receiveTag));
@@ -531,17 +533,9 @@ public final class Communicator implements AutoCloseable {
 		}
 	}
 
-	/** Copies the operand into the receive buffer and returns that. */
-	private static MemorySegment result(Object send, Object receive, int count, DataType type) {
-		MemorySegment operand = MpiBuffer.of(send, count, type);
-		MemorySegment result = MpiBuffer.of(receive, count, type);
-		requireDisjoint(operand, result, "; call it with one buffer to work in place");
-		return result.copyFrom(operand);
-	}
-
-	private static void requireDisjoint(MemorySegment send, MemorySegment receive, String advice) {
+	private static void requireDisjoint(MemorySegment send, MemorySegment receive) {
 		if (send.asOverlappingSlice(receive).isPresent()) {
-			throw new IllegalArgumentException("send and receive buffers must not overlap" + advice);
+			throw new IllegalArgumentException("send and receive buffers must not overlap");
 		}
 	}
 
