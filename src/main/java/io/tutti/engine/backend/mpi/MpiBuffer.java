@@ -85,7 +85,7 @@ final class MpiBuffer {
 			case CharBuffer _ -> throw new IllegalArgumentException("a buffer of characters holds no " + type);
 		};
 		if (order != ByteOrder.nativeOrder()) {
-			throw new IllegalArgumentException("the buffer is " + order + ", and elements travel as " + "the machine's "
+			throw new IllegalArgumentException("the buffer is " + order + ", and elements travel as the machine's "
 					+ ByteOrder.nativeOrder() + ": call order(ByteOrder.nativeOrder()) on it");
 		}
 		return MemorySegment.ofBuffer(buffer);

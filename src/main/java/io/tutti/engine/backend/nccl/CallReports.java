@@ -46,19 +46,19 @@ final class CallReports implements AutoCloseable {
 	 */
 	CallReports(String group, int worldRank, FailureReporter reporter) {
 		this.group = group;
-		this.threadName = "tutti-r" + worldRank + "-" + group + "-nccl-posts";
+		this.threadName = "tutti-r" + worldRank + "-" + group + "-nccl-reports";
 		this.reporter = reporter;
 	}
 
 	/** Records the start of a call. */
 	void begun(Call call) {
-		CallReport post = CallReport.begun(this.group, call);
+		CallReport report = CallReport.begun(this.group, call);
 		boolean startsThread;
 		synchronized (this) {
 			if (this.closed) {
 				return;
 			}
-			this.gathered.add(post);
+			this.gathered.add(report);
 			if (this.gathered.size() == CAPACITY) {
 				send();
 			}

@@ -51,7 +51,7 @@ public final class NcclGroupBackend implements GroupBackend {
 
 	private final Watchdog watchdog;
 
-	private final CallReports posts;
+	private final CallReports reports;
 
 	/** Sequence number of the device call in progress. */
 	private volatile long sequence = -1;
@@ -66,7 +66,7 @@ public final class NcclGroupBackend implements GroupBackend {
 		this.latch = latch;
 		this.runtime = runtime;
 		this.communicator = communicator;
-		this.posts = new CallReports(identity.name(), identity.worldRank(), reporter);
+		this.reports = new CallReports(identity.name(), identity.worldRank(), reporter);
 		communicator.onWait(this::stillWaiting);
 		this.watchdog = Watchdog.start(communicator, Watchdog.INTERVAL,
 				(failure) -> reporter.report(Failure.outside(Failure.Kind.ABORTED, identity.name(),
@@ -159,7 +159,7 @@ public final class NcclGroupBackend implements GroupBackend {
 		call.by(NAME);
 		call.onDevice();
 		this.sequence = call.sequence();
-		this.posts.begun(call);
+		this.reports.begun(call);
 		try {
 			StreamOperations operations = this.communicator.operations().within(call.deadline().remaining());
 			operations.run(call.collective(), operands(call), DeviceReduction.of(call.op()), call.root());
@@ -238,7 +238,7 @@ public final class NcclGroupBackend implements GroupBackend {
 	@Override
 	public void close() {
 		this.watchdog.close();
-		this.posts.close();
+		this.reports.close();
 		if (this.latch.failure() != null) {
 			this.communicator.abort();
 			awaitAbort();

@@ -28,7 +28,7 @@ class CallReportsTest {
 
 	private final List<List<CallReport>> batches = new CopyOnWriteArrayList<>();
 
-	private final CallReports posts = new CallReports(this.group, 3, new FailureReporter() {
+	private final CallReports reports = new CallReports(this.group, 3, new FailureReporter() {
 		@Override
 		public void report(Failure failure) {
 			throw new AssertionError(failure);
@@ -45,7 +45,7 @@ class CallReportsTest {
 	@Test
 	void everyCallIsReportedOnceInOrderAndInBatches() {
 		for (int count = 0; count < 10_000; count++) {
-			this.posts.begun(call(count));
+			this.reports.begun(call(count));
 		}
 		Awaitility.await().until(() -> counts().size() == 10_000);
 		assertThat(counts()).isSorted().doesNotHaveDuplicates();
@@ -61,7 +61,7 @@ class CallReportsTest {
 		for (int caller = 0; caller < 4; caller++) {
 			callers.add(Thread.ofPlatform().start(() -> {
 				for (int count = 0; count < 50; count++) {
-					this.posts.begun(Call.forParts(2).partOf(this.whole, Collective.ALL_REDUCE, count, 0));
+					this.reports.begun(Call.forParts(2).partOf(this.whole, Collective.ALL_REDUCE, count, 0));
 				}
 			}));
 		}
@@ -70,16 +70,16 @@ class CallReportsTest {
 		}
 		assertThat(threads()).isLessThanOrEqualTo(1);
 		Awaitility.await().until(() -> threads() == 0 && counts().size() == 200);
-		this.posts.begun(call(7));
+		this.reports.begun(call(7));
 		Awaitility.await().until(() -> threads() == 0 && counts().size() == 201);
 	}
 
 	@Test
 	void aCloseReportsTheRemainingCallsAndNoLaterOnes() {
-		this.posts.begun(call(1));
-		this.posts.close();
-		this.posts.begun(call(2));
-		this.posts.close();
+		this.reports.begun(call(1));
+		this.reports.close();
+		this.reports.begun(call(2));
+		this.reports.close();
 		assertThat(counts()).containsExactly(1L);
 		Awaitility.await().until(() -> threads() == 0);
 		assertThat(counts()).containsExactly(1L);
@@ -90,11 +90,11 @@ class CallReportsTest {
 	}
 
 	private List<Long> counts() {
-		return this.batches.stream().flatMap(List::stream).map((post) -> post.call().count()).toList();
+		return this.batches.stream().flatMap(List::stream).map((report) -> report.call().count()).toList();
 	}
 
 	private long threads() {
-		String name = "tutti-r3-" + this.group + "-nccl-posts";
+		String name = "tutti-r3-" + this.group + "-nccl-reports";
 		return Thread.getAllStackTraces().keySet().stream().filter((thread) -> thread.getName().equals(name)).count();
 	}
 
