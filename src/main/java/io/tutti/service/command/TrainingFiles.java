@@ -70,7 +70,8 @@ final class TrainingFiles {
 		}
 		catch (IOException ex) {
 			return (ex instanceof FileSystemException failure && failure.getReason() != null)
-					? failure.getReason() + " in " + folder : "no file can be created in " + folder;
+					? failure.getReason() + " in " + folder
+					: "no file can be written in " + folder + ": " + ex.getMessage();
 		}
 	}
 

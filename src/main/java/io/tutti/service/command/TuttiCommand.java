@@ -15,6 +15,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /**
  * The command line. Selects the command that the first word names.
@@ -122,8 +123,19 @@ public final class TuttiCommand implements Runnable {
 			TrainCommand.addTaskOptions(train, words);
 		}
 		return tutti.setUsageHelpWidth(HELP_WIDTH)
+			.registerConverter(Path.class, TuttiCommand::path)
 			.setParameterExceptionHandler(TuttiCommand::refuse)
 			.setExecutionExceptionHandler((failure, commandLine, parsed) -> FailureMessage.tell(failure, System.err));
+	}
+
+	/**
+	 * An empty text, as an unset shell variable gives, would name the working directory.
+	 */
+	private static Path path(String text) {
+		if (text.isBlank()) {
+			throw new TypeConversionException("a path must not be empty");
+		}
+		return Path.of(text);
 	}
 
 	/** Creates a command line with every command. */

@@ -7,6 +7,7 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.core.io.Resource;
 import org.springframework.http.CacheControl;
+import org.springframework.http.HttpMethod;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.stereotype.Controller;
@@ -59,7 +60,12 @@ final class PageController {
 
 	@ResponseBody
 	@GetMapping(path = "/page/events", produces = MediaType.TEXT_EVENT_STREAM_VALUE)
-	SseEmitter events() {
+	SseEmitter events(HttpMethod method) {
+		if (method == HttpMethod.HEAD) {
+			SseEmitter none = new SseEmitter();
+			none.complete();
+			return none;
+		}
 		return this.feed.view();
 	}
 

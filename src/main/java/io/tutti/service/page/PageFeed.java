@@ -15,7 +15,8 @@ import tools.jackson.databind.json.JsonMapper;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
-import org.springframework.web.server.ResponseStatusException;
+import org.springframework.http.ProblemDetail;
+import org.springframework.web.ErrorResponseException;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 
 /**
@@ -64,7 +65,7 @@ final class PageFeed implements SmartLifecycle {
 
 	/**
 	 * Adds a viewer.
-	 * @throws ResponseStatusException if there are too many viewers, or the feed has
+	 * @throws ErrorResponseException if there are too many viewers, or the feed has
 	 * stopped
 	 */
 	SseEmitter view() {
@@ -88,9 +89,10 @@ final class PageFeed implements SmartLifecycle {
 		return emitter;
 	}
 
-	private static ResponseStatusException busy() {
-		ResponseStatusException busy = new ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE,
-				"at most " + MOST_VIEWERS + " may be open at once");
+	private static ErrorResponseException busy() {
+		HttpStatus status = HttpStatus.SERVICE_UNAVAILABLE;
+		ErrorResponseException busy = new ErrorResponseException(status,
+				ProblemDetail.forStatusAndDetail(status, "at most " + MOST_VIEWERS + " may be open at once"), null);
 		busy.getHeaders().set(HttpHeaders.RETRY_AFTER, RequestLimit.RETRY_AFTER_SECONDS);
 		return busy;
 	}

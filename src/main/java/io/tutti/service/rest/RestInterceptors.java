@@ -5,21 +5,29 @@ import java.util.List;
 
 import io.tutti.service.config.HttpProperties;
 import io.tutti.service.http.ClientConnection;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
+import org.springframework.http.ProblemDetail;
 import org.springframework.http.converter.HttpMessageConverters;
 import org.springframework.http.converter.json.JacksonJsonHttpMessageConverter;
+import org.springframework.web.ErrorResponseException;
 import org.springframework.web.servlet.HandlerExceptionResolver;
+import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
 /**
  * The checks between the server and the controllers of the REST interface: access, then
- * query parameters, then the limit on concurrent flight recorder reads. Also selects the
- * mapper that reads their bodies, and reports requests that no controller accepts.
+ * the encoding of the body, then query parameters, then the limit on concurrent flight
+ * recorder reads. Also selects the mapper that reads their bodies, and reports requests
+ * that no controller accepts.
  */
 final class RestInterceptors implements WebMvcConfigurer {
 
@@ -56,6 +64,7 @@ final class RestInterceptors implements WebMvcConfigurer {
 		if (this.access != null) {
 			interceptors.addInterceptor(this.access);
 		}
+		interceptors.addInterceptor(new EncodingCheck()).addPathPatterns(this.basePath + "/**");
 		interceptors.addInterceptor(new QueryCheck()).addPathPatterns(this.basePath + "/**");
 		interceptors.addInterceptor(new RecorderGate(READERS, READER_TIMEOUT, ANSWER_TIMEOUT, ClientConnection::of))
 			.addPathPatterns(this.basePath + "/flight-recorder/**");
@@ -75,6 +84,23 @@ final class RestInterceptors implements WebMvcConfigurer {
 						(mappers) -> mappers.put(MediaType.APPLICATION_JSON, mapper));
 			}
 		});
+	}
+
+	/** Refuses a compressed body, whose bytes would be taken for elements. */
+	private static final class EncodingCheck implements HandlerInterceptor {
+
+		@Override
+		public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler) {
+			String encoding = request.getHeader(HttpHeaders.CONTENT_ENCODING);
+			if (encoding != null && !encoding.equalsIgnoreCase("identity")) {
+				throw new ErrorResponseException(HttpStatus.UNSUPPORTED_MEDIA_TYPE,
+						ProblemDetail.forStatusAndDetail(HttpStatus.UNSUPPORTED_MEDIA_TYPE,
+								"Content-Encoding " + encoding + " is not supported; send the body as it is"),
+						null);
+			}
+			return true;
+		}
+
 	}
 
 }

@@ -52,8 +52,8 @@ class TuttiCommandTest {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "dance", "serve --nix", "train --epoch=3", "train extra", "train --epochs=many",
-			"train --epochs=0", "train --learning-rate=-1", "train --checkpoint-every=5", "train --rank-weights=fast",
-			"serve --http-port", "serve --http.=1" })
+			"train --epochs=0", "train --checkpoint=", "train --data=", "train --learning-rate=-1",
+			"train --checkpoint-every=5", "train --rank-weights=fast", "serve --http-port", "serve --http.=1" })
 	void anInvalidCommandLineEndsWith64AndAShortMessage(String line) {
 		assertThat(this.tutti.execute(line.split(" "))).isEqualTo(ExitCode.BAD_CONFIGURATION);
 		assertThat(this.err.toString().lines()).hasSizeBetween(2, 4).first().asString().startsWith("tutti: ");

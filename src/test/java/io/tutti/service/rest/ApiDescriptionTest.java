@@ -14,6 +14,7 @@ import io.tutti.service.group.FakeGroup;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -25,6 +26,7 @@ import org.springframework.context.annotation.Import;
 import static org.assertj.core.api.Assertions.assertThat;
 
 @Timeout(60)
+@ResourceLock(DescribedRank.LOCK)
 @SpringBootTest(classes = TuttiApplication.class, webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
 		properties = { FormedRank.RANK, FormedRank.WORLD_SIZE, DescribedRank.TOKEN_PROPERTY,
 				DescribedRank.SMALL_BODIES })

@@ -180,6 +180,8 @@ final class BadRequests {
 			add("media type " + type, request("POST", this.operation.concretePath(),
 					"Content-Type: " + type + "\r\n" + AUTHORIZED, body()));
 		}
+		add("encoding gzip", request("POST", this.operation.concretePath(),
+				contentType() + "Content-Encoding: gzip\r\n" + AUTHORIZED, body()));
 	}
 
 	private void documents() {

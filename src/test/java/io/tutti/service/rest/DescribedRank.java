@@ -28,6 +28,9 @@ class DescribedRank {
 
 	static final String SMALL_BODIES = "tutti.http-collectives.max-bytes=1KB";
 
+	/** Tests with this rank share its group, and replace what its calls do. */
+	static final String LOCK = "described-rank";
+
 	@Bean
 	@Primary
 	BodyLimits strictLimits() {

@@ -13,6 +13,8 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
 import org.springframework.context.annotation.Import;
+import org.springframework.http.HttpStatus;
+import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
 import org.springframework.test.web.servlet.assertj.MvcTestResult;
 
@@ -53,6 +55,23 @@ class PageTest {
 			.toList();
 		assertThat(links).hasSize(6).contains("/v3/api-docs", "/actuator/prometheus", "/api/v1/group/peers");
 		assertThat(links).allSatisfy((link) -> assertThat(this.http.get().uri(link)).hasStatusOk());
+	}
+
+	@Test
+	@DirtiesContext
+	void aViewerTooManyIsToldWhenToComeBack() {
+		for (int viewer = 0; viewer < 32; viewer++) {
+			this.http.get().uri("/page/events").asyncExchange();
+		}
+		assertThat(this.http.get().uri("/page/events")).hasStatus(HttpStatus.SERVICE_UNAVAILABLE)
+			.hasHeader("Retry-After", "5")
+			.bodyText()
+			.contains("at most 32 may be open at once");
+	}
+
+	@Test
+	void headOpensNoStream() {
+		assertThat(this.http.head().uri("/page/events").exchange()).hasStatusOk();
 	}
 
 	@Test
