@@ -2,7 +2,6 @@ package io.tutti.training.checkpoint;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -77,33 +76,6 @@ public record JobFingerprint(List<Value> values) {
 			.map(Value::toString)
 			.findFirst()
 			.orElse("no " + name);
-	}
-
-	/**
-	 * The text form, one {@code name=value} per line.
-	 * @return the lines
-	 */
-	public String text() {
-		return this.values.stream()
-			.map((value) -> value.name() + "=" + value.value())
-			.collect(Collectors.joining("\n"));
-	}
-
-	/**
-	 * Parses the output of {@link #text()}.
-	 * @param text one {@code name=value} per line
-	 * @return the fingerprint
-	 */
-	public static JobFingerprint parse(String text) {
-		List<Value> values = new ArrayList<>();
-		for (String line : text.split("\n")) {
-			int separator = line.indexOf('=');
-			if (separator < 0) {
-				throw new IllegalArgumentException("'" + line + "' is not name=value");
-			}
-			values.add(new Value(line.substring(0, separator), line.substring(separator + 1)));
-		}
-		return new JobFingerprint(values);
 	}
 
 }
