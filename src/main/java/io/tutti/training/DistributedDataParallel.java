@@ -149,7 +149,8 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 * elements, or if such a parameter is not a float16, bfloat16, float32 or float64 in
 	 * main memory, is computed from another tensor, or is wrapped by another object of
 	 * this class that is open; if such an object uses the group and one of both always
-	 * overlaps; or if a buffer requires a gradient, which would not be reduced
+	 * overlaps; if a buffer requires a gradient, which would not be reduced; or if
+	 * elements of a parameter or buffer share memory, as in an expanded tensor
 	 * @throws ReplicaMismatchException if the ranks' models or settings differ
 	 */
 	public DistributedDataParallel(ProcessGroup group, ModelTensors model, DataParallelSettings settings) {
@@ -227,6 +228,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 			requireNoGradients(state, distinct);
 			this.sharedBuffers = distinct(state).stream().map(Parameter::tensor).toList();
 			all.addAll(state);
+			all.forEach(DistributedDataParallel::requireOwnElements);
 			ReplicaLayout.requireSame(group, all, settings);
 			TensorBroadcast.from(0, group, distinct(all).stream().map(Parameter::tensor).toList());
 			boolean overlap = settings.overlap().isUsed(group, place);
@@ -281,14 +283,14 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 * for the next step: if a rank made more than one backward pass since the last call,
 	 * unless overlap is {@link Overlap#NEVER}; if gradients are summed and a rank added
 	 * to the sum of the step before; or if gradients are averaged and some ranks added to
-	 * those of the step before and others did not. On this rank only: if a gradient was
-	 * replaced or dropped while it was being reduced; or, before it joins the call, if a
-	 * parameter requires a gradient that required none when it was wrapped. If a
-	 * parameter has got another type, shape or device since it was wrapped, requires no
-	 * gradient any more on this rank but has one on another, or was replaced in the
-	 * module or added to it, or if the hook fails, this rank aborts the group. After a
-	 * failure of the group or of this rank every later call fails: this rank's gradients
-	 * may be its own alone
+	 * those of the step before and others did not. On this rank only: if a
+	 * gradient was replaced or dropped while it was being reduced; or, before it joins
+	 * the call, if a parameter requires a gradient that required none when it was
+	 * wrapped. If a parameter has got another type, shape or device since it was wrapped,
+	 * requires no gradient any more on this rank but has one on another, or was replaced
+	 * in the module or added to it, or if the hook fails, this rank aborts the group.
+	 * After a failure of the group or of this rank every later call fails: this rank's
+	 * gradients may be its own alone
 	 * @throws ReplicaMismatchException on every rank in the first step, if a parameter
 	 * does not have the same values on all ranks
 	 */
@@ -474,6 +476,16 @@ public final class DistributedDataParallel implements AutoCloseable {
 						+ " requires a gradient, which is not reduced: register it as a"
 						+ " parameter, or let it require none");
 			}
+		}
+	}
+
+	/** Elements that share memory cannot be replaced by rank 0's. */
+	private static void requireOwnElements(Parameter any) {
+		int expanded = TensorMemory.expandedDimension(any.tensor());
+		if (expanded >= 0) {
+			throw new IllegalArgumentException(
+					"elements of tensor " + any.name() + " of shape " + TensorMemory.shape(any.tensor())
+							+ " share memory (dimension " + expanded + " is expanded): register a clone of it");
 		}
 	}
 

@@ -3,6 +3,7 @@ package io.tutti.training;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 
 import io.tutti.DataType;
 import io.tutti.ReduceOp;
@@ -38,6 +39,9 @@ final class GradientBucket {
 	private @Nullable Tensor whole;
 
 	private @Nullable Tensor sent;
+
+	/** How the hook has failed, for the other ranks; {@code null} if it has not. */
+	private @Nullable String hookFailure;
 
 	/** Number of gradients that the backward pass has not completed yet. */
 	private int incomplete;
@@ -171,7 +175,7 @@ final class GradientBucket {
 		try (PointerScope _ = new PointerScope(); NoGradGuard _ = new NoGradGuard()) {
 			Tensor all = (this.flat != null) ? new Tensor(this.flat)
 					: TensorMemory.flattened(this.slots.getFirst().taken());
-			Tensor values = new Tensor(before.beforeReduction(all));
+			Tensor values = new Tensor(called(before, "before", () -> before.beforeReduction(all)));
 			if (!values.is_contiguous() || TensorMemory.type(values).isEmpty()) {
 				throw new IllegalStateException(
 						"hook " + before.name() + " returned a " + values.scalar_type().intern() + " tensor of shape "
@@ -185,15 +189,40 @@ final class GradientBucket {
 		}
 	}
 
+	private Tensor called(BucketHook by, String when, Supplier<@Nullable Tensor> call) {
+		String place = when + " the reduction of the bucket of " + this.slots.getFirst().parameter();
+		Tensor result;
+		try {
+			result = call.get();
+		}
+		catch (RuntimeException | Error ex) {
+			this.hookFailure = "hook " + by.name() + " failed " + place + ": " + ex;
+			throw ex;
+		}
+		if (result == null) {
+			throw new IllegalStateException("hook " + by.name() + " returned null " + place);
+		}
+		return result;
+	}
+
+	/** How the hook has failed, for the other ranks; {@code null} if it has not. */
+	@Nullable String hookFailure() {
+		return this.hookFailure;
+	}
+
 	/** Runs the hook after the reduction. */
 	private void decode() {
 		Tensor all = this.whole;
 		Tensor values = this.sent;
-		if (all == null || values == null || this.hook == null) {
+		BucketHook after = this.hook;
+		if (all == null || values == null || after == null) {
 			return;
 		}
 		try (PointerScope _ = new PointerScope(); NoGradGuard _ = new NoGradGuard()) {
-			this.hook.afterReduction(values, all);
+			called(after, "after", () -> {
+				after.afterReduction(values, all);
+				return all;
+			});
 		}
 		finally {
 			releaseEncoded();

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
@@ -212,11 +213,19 @@ final class GradientBuckets implements AutoCloseable {
 		}
 		catch (RuntimeException | Error ex) {
 			this.broken = ex;
-			abort((ex instanceof IllegalStateException && ex.getMessage() != null) ? ex.getMessage()
-					: "the reduction of the gradients failed: " + ex);
+			abort(reason(ex));
 			throw ex;
 		}
 		this.waitedNanos += System.nanoTime() - start;
+	}
+
+	private String reason(Throwable failure) {
+		return this.buckets.stream()
+			.map(GradientBucket::hookFailure)
+			.filter(Objects::nonNull)
+			.findFirst()
+			.orElseGet(() -> (failure instanceof IllegalStateException && failure.getMessage() != null)
+					? failure.getMessage() : "the reduction of the gradients failed: " + failure);
 	}
 
 	private void reduce() {

@@ -82,7 +82,7 @@ final class ModelChanges {
 			.filter((entry) -> !this.wrapped.contains(TensorIdentity.identity(entry.getValue()))
 					&& learns(entry.getValue()))
 			.map((entry) -> new Parameter(entry.getKey(), entry.getValue())
-					+ " is another tensor than when the model was wrapped: close this DistributedDataParallel and"
+					+ " was added or replaced after the model was wrapped: close this DistributedDataParallel and"
 					+ " wrap the model again, after such changes")
 			.findFirst();
 	}

@@ -1,5 +1,6 @@
 package io.tutti.training;
 
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
 
@@ -22,7 +23,9 @@ import org.jspecify.annotations.Nullable;
  * are exchanged in element order, so ranks may differ in strides; a tensor that is not
  * contiguous is copied for that. Results have the shape and strides of the argument. Each
  * method is a collective of the group: every rank calls it with the same shape and
- * element type. Calls wait for the result and are not recorded by autograd.
+ * element type. Another number of elements is detected, another shape of as many elements
+ * is not. Calls wait for the result and are not recorded by autograd. Sparse tensors are
+ * refused.
  * <p>
  * Element types are float32, float64, float16, bfloat16, int8, uint8, int32 and int64;
  * broadcast and all-gather accept any other type as bytes, too. Arguments are checked
@@ -64,6 +67,7 @@ public final class TensorCollectives {
 	 * @throws IllegalArgumentException if the element type cannot be reduced
 	 */
 	public Tensor allReduce(Tensor tensor, ReduceOp op) {
+		requireDense(tensor);
 		requireReducible(tensor);
 		return intoCopy(tensor, (copy) -> allReduceInPlace(copy, op));
 	}
@@ -76,6 +80,7 @@ public final class TensorCollectives {
 	 * of the tensor share memory
 	 */
 	public void allReduceInPlace(Tensor tensor, ReduceOp op) {
+		requireDense(tensor);
 		DataType type = requireReducible(tensor);
 		inElementOrder(tensor, (values) -> {
 			DeviceCollectives device = deviceOf(values);
@@ -96,6 +101,7 @@ public final class TensorCollectives {
 	 * closes it
 	 */
 	public Tensor broadcast(Tensor tensor, int root) {
+		requireDense(tensor);
 		return intoCopy(tensor, (copy) -> broadcastInPlace(copy, root));
 	}
 
@@ -107,6 +113,7 @@ public final class TensorCollectives {
 	 * @throws IllegalArgumentException if elements of the tensor share memory
 	 */
 	public void broadcastInPlace(Tensor tensor, int root) {
+		requireDense(tensor);
 		RankOutOfRangeException.check("root", root, this.group.worldSize());
 		DataType type = movableType(tensor);
 		inElementOrder(tensor, (values) -> {
@@ -127,6 +134,7 @@ public final class TensorCollectives {
 	 * row-major order, rank {@code r}'s part at index {@code r}; the caller closes it
 	 */
 	public Tensor allGather(Tensor tensor) {
+		requireDense(tensor);
 		long[] shape = tensor.shape();
 		long[] whole = new long[shape.length + 1];
 		whole[0] = this.group.worldSize();
@@ -149,6 +157,7 @@ public final class TensorCollectives {
 	 * world size, or elements of the tensor share memory
 	 */
 	public void allGatherInPlace(Tensor tensor) {
+		requireDense(tensor);
 		long ranks = this.group.worldSize();
 		if (tensor.dim() == 0 || tensor.size(0) % ranks != 0) {
 			throw new IllegalArgumentException("rank " + this.group.rank()
@@ -205,11 +214,19 @@ public final class TensorCollectives {
 
 	/** Elements of an expanded tensor share memory and cannot hold different results. */
 	private void requireOwnElements(Tensor tensor) {
-		for (int i = 0; i < tensor.dim(); i++) {
-			if (tensor.stride(i) == 0 && tensor.size(i) > 1) {
-				throw new IllegalArgumentException("rank " + this.group.rank()
-						+ ": elements of the tensor share memory " + "(dimension " + i + " is expanded); pass a clone");
-			}
+		int expanded = TensorMemory.expandedDimension(tensor);
+		if (expanded >= 0) {
+			throw new IllegalArgumentException("rank " + this.group.rank()
+					+ ": elements of the tensor share memory (dimension " + expanded + " is expanded); pass a clone");
+		}
+	}
+
+	private void requireDense(Tensor tensor) {
+		Objects.requireNonNull(tensor, () -> "rank " + this.group.rank() + ": tensor must not be null");
+		torch.Layout layout = tensor.layout().intern();
+		if (layout != torch.Layout.Strided) {
+			throw new IllegalArgumentException("rank " + this.group.rank()
+					+ ": tensors must be dense, got one of layout " + layout + ": pass its to_dense()");
 		}
 	}
 

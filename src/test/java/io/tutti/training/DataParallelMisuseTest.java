@@ -9,6 +9,7 @@ import java.util.SequencedMap;
 import java.util.stream.Stream;
 
 import io.tutti.CollectiveException;
+import io.tutti.GroupAbortedException;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
@@ -25,6 +26,7 @@ import org.bytedeco.pytorch.global.torch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -176,7 +178,8 @@ class DataParallelMisuseTest {
 						other.forward(torch.ones(2, 3)).sum().backward();
 						replicas.synchronizeGradients();
 					}
-				}, "parameter head.weight of shape 2x3 is another tensor", "wrap the model again"),
+				}, "parameter head.weight of shape 2x3 was added or replaced after the model was wrapped",
+						"wrap the model again"),
 				new Misuse("a part is added to a module", 2, (group, _) -> {
 					Module model = new Module();
 					LinearImpl body = model.register_module("body", new LinearImpl(3, 3));
@@ -185,7 +188,8 @@ class DataParallelMisuseTest {
 						head.forward(body.forward(torch.ones(2, 3))).sum().backward();
 						replicas.synchronizeGradients();
 					}
-				}, "parameter head.weight of shape 2x3 is another tensor", "wrap the model again"),
+				}, "parameter head.weight of shape 2x3 was added or replaced after the model was wrapped",
+						"wrap the model again"),
 				new Misuse("a part is added to a module after a step", 2, (group, _) -> {
 					Module model = new Module();
 					LinearImpl body = model.register_module("body", new LinearImpl(3, 3));
@@ -197,7 +201,8 @@ class DataParallelMisuseTest {
 						head.forward(body.forward(torch.ones(2, 3))).sum().backward();
 						replicas.synchronizeGradients();
 					}
-				}, "parameter head.weight of shape 2x3 is another tensor", "wrap the model again"),
+				}, "parameter head.weight of shape 2x3 was added or replaced after the model was wrapped",
+						"wrap the model again"),
 				new Misuse("an idle part of a module is replaced", 2, (group, _) -> {
 					Module model = new Module();
 					LinearImpl body = model.register_module("body", new LinearImpl(3, 3));
@@ -211,7 +216,8 @@ class DataParallelMisuseTest {
 						other.forward(body.forward(torch.ones(2, 3))).sum().backward();
 						replicas.synchronizeGradients();
 					}
-				}, "parameter expert.weight of shape 2x3 is another tensor", "wrap the model again"),
+				}, "parameter expert.weight of shape 2x3 was added or replaced after the model was wrapped",
+						"wrap the model again"),
 				new Misuse("a frozen part is added to a module and learns later", 2, (group, _) -> {
 					Module model = new Module();
 					LinearImpl body = model.register_module("body", new LinearImpl(3, 3));
@@ -225,7 +231,8 @@ class DataParallelMisuseTest {
 							replicas.synchronizeGradients();
 						}
 					}
-				}, "parameter head.weight of shape 2x3 is another tensor", "wrap the model again"),
+				}, "parameter head.weight of shape 2x3 was added or replaced after the model was wrapped",
+						"wrap the model again"),
 				new Misuse("a frozen part of a module is replaced by one that learns", 2, (group, _) -> {
 					Module model = new Module();
 					LinearImpl body = model.register_module("body", new LinearImpl(3, 3));
@@ -241,15 +248,9 @@ class DataParallelMisuseTest {
 						other.forward(body.forward(torch.ones(2, 3))).sum().backward();
 						replicas.synchronizeGradients();
 					}
-				}, "parameter head.weight of shape 2x3 is another tensor", "wrap the model again"),
-				new Misuse("a hook that fails on one rank", 2, (group, parameters) -> {
-					try (DistributedDataParallel replicas = new DistributedDataParallel(group,
-							ModelTensors.of(parameters),
-							SETTINGS.withOverlap(Overlap.NEVER).withHook(new FailingHook(group.rank())))) {
-						backward(parameters, group.rank());
-						replicas.synchronizeGradients();
-					}
-				}, "no room for the bucket"), new Misuse("a step after a failed one", 1, (group, parameters) -> {
+				}, "parameter head.weight of shape 2x3 was added or replaced after the model was wrapped",
+						"wrap the model again"),
+				new Misuse("a step after a failed one", 1, (group, parameters) -> {
 					try (DistributedDataParallel replicas = new DistributedDataParallel(group,
 							ModelTensors.of(parameters), SETTINGS.withOverlap(Overlap.NEVER).withBucketBytes(1024))) {
 						backward(parameters, 0);
@@ -313,6 +314,9 @@ class DataParallelMisuseTest {
 						(group, parameters) -> wrap(group,
 								Map.of("x", torch.mul(parameters.get("a"), new Scalar(2.0)))),
 						"parameter x of shape 20 is computed from another tensor", "detach it"),
+				new Misuse("an expanded parameter", 1,
+						(group, _) -> wrap(group, Map.of("x", torch.ones(1).expand(5).requires_grad_(true))),
+						"elements of tensor x of shape 5 share memory (dimension 0 is expanded)", "a clone"),
 				new Misuse("nothing to train", 1, (group, _) -> wrap(group, Map.of("x", torch.ones(3))),
 						"the model has no parameter that requires a gradient"),
 				new Misuse("parameters in another order", 2, (group, parameters) -> {
@@ -330,7 +334,7 @@ class DataParallelMisuseTest {
 	}
 
 	/** Fails on rank 1. */
-	private record FailingHook(int rank) implements BucketHook {
+	private record FailingHook(int rank, HookMistake mistake) implements BucketHook {
 
 		@Override
 		public String name() {
@@ -339,14 +343,17 @@ class DataParallelMisuseTest {
 
 		@Override
 		public Tensor beforeReduction(Tensor gradients) {
-			if (this.rank == 1) {
+			if (this.rank == 1 && this.mistake == HookMistake.BEFORE) {
 				throw new IllegalArgumentException("no room for the bucket");
 			}
-			return gradients;
+			return (this.rank == 1 && this.mistake == HookMistake.NOTHING) ? null : gradients;
 		}
 
 		@Override
 		public void afterReduction(Tensor reduced, Tensor gradients) {
+			if (this.rank == 1 && this.mistake == HookMistake.AFTER) {
+				throw new IllegalStateException("no room for the result");
+			}
 		}
 
 	}
@@ -374,6 +381,45 @@ class DataParallelMisuseTest {
 			});
 			assertThat(outcomes).allSatisfy(
 					(outcome) -> assertThat(outcome.failure()).isNotNull().hasMessageContainingAll(misuse.messages()));
+		}
+	}
+
+	/** What is wrong with a hook, and how the other ranks see it. */
+	private enum HookMistake {
+
+		BEFORE("hook failing failed before the reduction of the bucket of parameter table of shape 5x2:"
+				+ " java.lang.IllegalArgumentException: no room for the bucket"),
+
+		NOTHING("hook failing returned null before the reduction of the bucket of parameter table of shape 5x2"),
+
+		AFTER("hook failing failed after the reduction of the bucket of parameter table of shape 5x2:"
+				+ " java.lang.IllegalStateException: no room for the result");
+
+		private final String message;
+
+		HookMistake(String message) {
+			this.message = message;
+		}
+
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void theOtherRanksSeeWhichHookFailedAndWhere(HookMistake mistake) throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
+			List<RankThreads.Outcome<Void>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
+				SequencedMap<String, Tensor> parameters = parameters();
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank),
+						ModelTensors.of(parameters),
+						SETTINGS.withOverlap(Overlap.NEVER).withHook(new FailingHook(rank, mistake)))) {
+					backward(parameters, rank);
+					replicas.synchronizeGradients();
+				}
+				return null;
+			});
+			assertThat(outcomes.getFirst().failure()).isInstanceOf(GroupAbortedException.class)
+				.hasMessageContaining("rank 1: " + mistake.message);
+			assertThat(outcomes.getLast().failure()).isNotNull().isNotInstanceOf(CollectiveException.class);
 		}
 	}
 

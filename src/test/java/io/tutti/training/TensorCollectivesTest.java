@@ -1,6 +1,8 @@
 package io.tutti.training;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -20,6 +22,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 /**
  * All-reduce, broadcast and all-gather of tensors of every layout.
@@ -195,6 +198,13 @@ class TensorCollectivesTest {
 		});
 	}
 
+	private static List<Consumer<Tensor>> calls(TensorCollectives collectives) {
+		return List.of((tensor) -> collectives.allReduce(tensor, ReduceOp.SUM),
+				(tensor) -> collectives.allReduceInPlace(tensor, ReduceOp.SUM),
+				(tensor) -> collectives.broadcast(tensor, 0), (tensor) -> collectives.broadcastInPlace(tensor, 0),
+				collectives::allGather, collectives::allGatherInPlace);
+	}
+
 	@Test
 	void unusableTensorsAreRefusedBeforeAnythingIsSent() throws Exception {
 		onRanks((collectives, rank) -> {
@@ -205,6 +215,13 @@ class TensorCollectivesTest {
 			assertThatIllegalArgumentException()
 				.isThrownBy(() -> collectives.allReduceInPlace(torch.ones(1).expand(4), ReduceOp.SUM))
 				.withMessageContaining("share memory");
+			for (Consumer<Tensor> call : calls(collectives)) {
+				assertThatIllegalArgumentException().isThrownBy(() -> call.accept(torch.eye(6).to_sparse()))
+					.withMessage(
+							"rank " + rank + ": tensors must be dense, got one of layout Sparse: pass its to_dense()");
+				assertThatNullPointerException().isThrownBy(() -> call.accept(null))
+					.withMessage("rank " + rank + ": tensor must not be null");
+			}
 			assertThatIllegalArgumentException().isThrownBy(() -> collectives.allGatherInPlace(torch.ones(4)))
 				.withMessageContaining("multiple of 3");
 			assertThatIllegalArgumentException().isThrownBy(() -> collectives.broadcast(torch.ones(4), 3))

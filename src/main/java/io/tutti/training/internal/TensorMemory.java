@@ -80,6 +80,16 @@ public final class TensorMemory {
 		}
 	}
 
+	/** An expanded dimension of a tensor, whose elements share memory; -1 if none. */
+	public static int expandedDimension(Tensor tensor) {
+		for (int dimension = 0; dimension < tensor.dim(); dimension++) {
+			if (tensor.stride(dimension) == 0 && tensor.size(dimension) > 1) {
+				return dimension;
+			}
+		}
+		return -1;
+	}
+
 	/** Shape of a tensor for messages, such as {@code 128x64}; empty for a scalar. */
 	public static String shape(Tensor tensor) {
 		return joined(tensor.shape());
