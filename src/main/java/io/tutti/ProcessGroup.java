@@ -178,7 +178,9 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * The same group with another time limit for each call, synchronous or asynchronous.
 	 * The limit of an asynchronous call includes its wait for its turn. The view shares
-	 * everything else with this group; closing one closes both.
+	 * everything else with this group; closing one closes both. Groups that
+	 * {@link #split} and {@link #subgroup} create have the default limit
+	 * ({@code tutti.timeout.collective}) and no label, also if a view creates them.
 	 * @param timeout more than zero; the limit of this rank's calls. Ranks may differ:
 	 * the first deadline that passes breaks the group on every rank
 	 * @return the same group with another time limit for each call, synchronous or
@@ -1468,7 +1470,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * (rendezvous protocol) waits until the peer receives it. If the time limit passes
 	 * before the peer has matched it, the send fails alone with a
 	 * {@link CollectiveTimeoutException} and the group stays usable; afterwards, the
-	 * group breaks.
+	 * group breaks. An MPI library limits the tags of all messages ({@code mpi.md}).
 	 * @param buffer the message: whole elements, or none
 	 * @param type element type of the message
 	 * @param peer the rank to send to; may be this one

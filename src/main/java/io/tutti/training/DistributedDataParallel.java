@@ -283,7 +283,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 * for the next step: if a rank made more than one backward pass since the last call,
 	 * unless overlap is {@link Overlap#NEVER}; if gradients are summed and a rank added
 	 * to the sum of the step before; or if gradients are averaged and some ranks added to
-	 * those of the step before and others did not. On this rank only: if a
+	 * those of the step before and others had dropped them. On this rank only: if a
 	 * gradient was replaced or dropped while it was being reduced; or, before it joins
 	 * the call, if a parameter requires a gradient that required none when it was
 	 * wrapped. If a parameter has got another type, shape or device since it was wrapped,

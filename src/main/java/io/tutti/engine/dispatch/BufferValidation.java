@@ -162,9 +162,8 @@ final class BufferValidation {
 	}
 
 	/** Checks that the buffers were not closed while the call waited for its turn. */
-	static void requireOpen(MemorySegment send, MemorySegment receive) {
-		requireOpen(sendName(send, receive), send);
-		requireOpen(receiveName(send, receive), receive);
+	static void requireOpen(Call call, MemorySegment send, MemorySegment receive) {
+		requireOpen(call, send, receive, "before", null);
 	}
 
 	private static void requireOpen(String name, @Nullable MemorySegment segment) {
@@ -182,10 +181,15 @@ final class BufferValidation {
 	 * @throws IllegalStateException if a buffer was closed meanwhile
 	 */
 	static void requireStillOpen(Call call, MemorySegment send, MemorySegment receive, @Nullable Throwable cause) {
+		requireOpen(call, send, receive, "during", cause);
+	}
+
+	private static void requireOpen(Call call, MemorySegment send, MemorySegment receive, String when,
+			@Nullable Throwable cause) {
 		boolean sendOpen = send.scope().isAlive();
 		if (!sendOpen || !receive.scope().isAlive()) {
 			throw new IllegalStateException((sendOpen ? receiveName(send, receive) : sendName(send, receive))
-					+ " was closed during " + call.issued().collective() + " #" + call.sequence()
+					+ " was closed " + when + " " + call.issued().collective() + " #" + call.sequence()
 					+ ": keep its arena open until the call returns or its future is done", cause);
 		}
 	}

@@ -372,7 +372,7 @@ final class CallRunner implements AutoCloseable {
 	}
 
 	private void runStaged(MemorySegment send, MemorySegment receive) {
-		BufferValidation.requireOpen(send, receive);
+		BufferValidation.requireOpen(this.call, send, receive);
 		this.staging.place(this.call, send, receive);
 		runOnBackend(send, receive);
 		this.staging.bringBack(receive);

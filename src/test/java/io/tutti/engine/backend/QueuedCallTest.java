@@ -73,12 +73,13 @@ class QueuedCallTest {
 		this.world.group(1).barrier();
 		ahead.orTimeout(20, TimeUnit.SECONDS).join();
 		assertThatThrownBy(() -> refused.orTimeout(20, TimeUnit.SECONDS).join())
-			.hasRootCauseInstanceOf(IllegalArgumentException.class)
-			.hasRootCauseMessage("buffer is closed");
+			.hasRootCauseInstanceOf(IllegalStateException.class)
+			.hasRootCauseMessage("buffer was closed before all-reduce #1: keep its arena open until the call returns"
+					+ " or its future is done");
 		assertThatThrownBy(() -> this.world.group(1)
 			.allReduce(MemorySegment.ofArray(new float[1 << 18]), DataType.FLOAT32, ReduceOp.SUM))
 			.isInstanceOf(GroupAbortedException.class)
-			.hasMessageContaining("buffer is closed");
+			.hasMessageContaining("buffer was closed before all-reduce #1: keep its arena open");
 	}
 
 	private static void assertNamesWhoHoldsUpTheFirst(CollectiveTimeoutException late) {
