@@ -33,12 +33,14 @@ import org.jspecify.annotations.Nullable;
  * arrays reachable until then. While an asynchronous collective runs, closing the shared
  * arena of its buffers throws an {@link IllegalStateException}; that of a list of buffers
  * may close, and the group breaks if the call still needs it. So it does if a buffer is
- * closed before the turn of its call. An asynchronous call refuses memory of a confined
- * arena, which cannot be protected. A synchronous call does not protect its buffers:
- * closing their arena on another thread during the call frees memory that the call
- * writes. On an MPI library ({@code tutti.mpi.library}), leave the native buffers of a
- * call or message that has failed with the group alive and untouched until the process
- * ends, since the library may still read and write them.
+ * closed before the turn of its call, or before the end of a message that send and
+ * receive have matched. A receive whose buffer is closed earlier fails alone when its
+ * message arrives. An asynchronous call refuses memory of a confined arena, which cannot
+ * be protected. A synchronous call does not protect its buffers: closing their arena on
+ * another thread during the call frees memory that the call writes. On an MPI library
+ * ({@code tutti.mpi.library}), leave the native buffers of a call or message that has
+ * failed with the group alive and untouched until the process ends, since the library may
+ * still read and write them.
  * <p>
  * <b>Results</b> are bit-identical on every rank and from run to run. The documentation
  * lists the algorithms and their papers ({@code algorithms.md}).
@@ -1453,8 +1455,10 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * Frees a buffer of {@link #allocate} before the group is closed. Collective: every
-	 * rank frees the buffer that it got from the same call. No call uses it any more; a
-	 * message that still does fails.
+	 * rank frees the buffer that it got from the same call. No call uses it any more. A
+	 * receive that has matched no message yet fails alone when its message arrives, which
+	 * is dropped; any other message that still uses it breaks the group, so wait for its
+	 * work before.
 	 * @param buffer the whole buffer, as {@code allocate} returned it
 	 * @throws IllegalArgumentException if it is not a buffer of this group, or is freed
 	 * already

@@ -189,8 +189,8 @@ final class MessageFailures {
 		if (receive.bufferClosed()) {
 			return GroupStateException.bufferClosed(this.identity, source,
 					"the buffer was closed before a message from rank " + source + " with tag " + tag + " (" + bytes
-							+ " bytes of " + type + ") arrived, which is dropped: keep the "
-							+ "arena open until the call returns or its future is done");
+							+ " bytes of " + type + ") arrived, which is dropped: keep its arena open,"
+							+ " or do not free it, until the call returns or its work is done");
 		}
 		return new MessageMismatchException(source, tag, type, bytes,
 				new MessageMismatchException.Receive(this.identity.worldRank(), this.identity.jobSize(),

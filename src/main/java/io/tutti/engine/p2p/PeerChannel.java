@@ -248,7 +248,8 @@ final class PeerChannel {
 
 	private static Loss closed(MessageOperation operation) {
 		return new Loss("the buffer of a " + operation
-				+ " was closed: keep its arena open until the call returns or its future is done", false);
+				+ " was closed: keep its arena open, or do not free it, until the call returns or its work is done",
+				false);
 	}
 
 	private void lose(Loss loss) {
