@@ -54,13 +54,13 @@ final class GroupSplit {
 	}
 
 	@Nullable DefaultProcessGroup byColor(DefaultProcessGroup parent, int color, int key) {
-		return agree(parent, Math.max(color, NONE), key, 0);
+		return agree(parent, Math.max(color, NONE), key, 0, "a split");
 	}
 
 	@Nullable DefaultProcessGroup of(DefaultProcessGroup parent, List<Integer> ranks) {
 		requireRanks(ranks);
 		int place = ranks.indexOf(this.identity.rank());
-		return agree(parent, (place < 0) ? NONE : 0, place, digest(ranks));
+		return agree(parent, (place < 0) ? NONE : 0, place, digest(ranks), "ranks " + ranks);
 	}
 
 	/**
@@ -93,15 +93,16 @@ final class GroupSplit {
 		}
 	}
 
-	private synchronized @Nullable DefaultProcessGroup agree(DefaultProcessGroup parent, int color, int key,
-			int digest) {
+	private synchronized @Nullable DefaultProcessGroup agree(DefaultProcessGroup parent, int color, int key, int digest,
+			String asked) {
 		String split = this.identity.name() + "/" + this.splits + ".";
 		requireShort(split + Integer.MAX_VALUE);
 		String name = split + color;
 		long[] all = parent.agree((digest == 0) ? Agreement.SPLIT : Agreement.SUBGROUP, color, key, digest);
 		this.splits++;
 		ArgumentMismatchException.requireSame(this.identity, (rank) -> all[WORDS * rank + 2],
-				"every rank must ask for the same sub-group, by the digest of its ranks (0: a split)");
+				"every rank must ask for the same sub-group, and this rank asked for " + asked
+						+ "; by the digest of the ranks (0: a split)");
 		List<Integer> members = (color == NONE) ? List.of() : members(all, color);
 		DefaultProcessGroup group = members.isEmpty() ? null : form(parent, name, members);
 		try {

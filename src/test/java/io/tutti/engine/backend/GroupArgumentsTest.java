@@ -238,6 +238,8 @@ class GroupArgumentsTest {
 			assertThat(outcomes)
 				.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(IllegalArgumentException.class)
 					.hasMessageContaining("same sub-group"));
+			assertThat(outcomes.getFirst().failure()).hasMessageContaining("this rank asked for ranks [0, 1]");
+			assertThat(outcomes.getLast().failure()).hasMessageContaining("this rank asked for ranks [0, 2]");
 			RankThreads.run(3, LIMIT, (rank) -> {
 				world.group(rank).barrier();
 				return null;
