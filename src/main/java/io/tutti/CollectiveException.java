@@ -170,7 +170,9 @@ public abstract sealed class CollectiveException extends RuntimeException implem
 
 	/**
 	 * The collective that failed, or that this rank was in when it learned of a failure
-	 * outside of a collective, such as a lost rank.
+	 * outside of a collective, such as a lost rank. An all-gather for
+	 * {@link ProcessGroup#allocate}, {@link ProcessGroup#free},
+	 * {@link ProcessGroup#split} and {@link ProcessGroup#subgroup}.
 	 * @return the collective, {@code null} outside of a collective
 	 */
 	@Override

@@ -16,11 +16,12 @@ import org.jspecify.annotations.Nullable;
  * <b>Order.</b> Every rank must issue the same collectives in the same order, with the
  * same counts, types, operators and roots. Every method that transfers data among all
  * ranks is such a collective, also {@link #allocate}, {@link #free}, {@link #split} and
- * {@link #subgroup}. A synchronous call runs on the caller's own thread and returns when
- * this rank's part is done; an {@code …Async} call runs on the group's one worker thread
- * and returns a {@link Work}. Both kinds may be mixed, from any thread, and run in the
- * order they were issued. Messages ({@link #send}, {@link #receive}) are outside that
- * order.
+ * {@link #subgroup}: these four consist of one or more all-gathers, each with a sequence
+ * number, and {@link Collective#ALL_GATHER} is the collective of their failures. A
+ * synchronous call runs on the caller's own thread and returns when this rank's part is
+ * done; an {@code …Async} call runs on the group's one worker thread and returns a
+ * {@link Work}. Both kinds may be mixed, from any thread, and run in the order they were
+ * issued. Messages ({@link #send}, {@link #receive}) are outside that order.
  * <p>
  * <b>Buffers.</b> A buffer is a {@link MemorySegment}, on or off the heap, of whole
  * elements in native byte order; its size determines the count. Arrays and byte buffers
