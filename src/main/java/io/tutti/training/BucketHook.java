@@ -7,8 +7,9 @@ import org.bytedeco.pytorch.Tensor;
  * them. Called once per bucket and step, without autograd, on the thread that computes
  * the backward pass or calls {@link DistributedDataParallel#synchronizeGradients()}.
  * Every rank gets the same reduced values, so the replicas stay identical if
- * {@link #afterReduction} is deterministic. A failure before the reduction aborts the
- * group. {@link WireFormat} has the built-in hooks.
+ * {@link #afterReduction} is deterministic. A failure aborts the group; the other ranks
+ * get the name of the hook and of the bucket's first parameter. {@link WireFormat} has
+ * the built-in hooks.
  */
 public interface BucketHook {
 

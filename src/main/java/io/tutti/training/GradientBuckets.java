@@ -220,12 +220,13 @@ final class GradientBuckets implements AutoCloseable {
 	}
 
 	private String reason(Throwable failure) {
-		return this.buckets.stream()
-			.map(GradientBucket::hookFailure)
-			.filter(Objects::nonNull)
-			.findFirst()
+		return bucketHookFailure()
 			.orElseGet(() -> (failure instanceof IllegalStateException && failure.getMessage() != null)
 					? failure.getMessage() : "the reduction of the gradients failed: " + failure);
+	}
+
+	private Optional<String> bucketHookFailure() {
+		return this.buckets.stream().map(GradientBucket::hookFailure).filter(Objects::nonNull).findFirst();
 	}
 
 	private void reduce() {
@@ -257,7 +258,8 @@ final class GradientBuckets implements AutoCloseable {
 		if (failure == null) {
 			return;
 		}
-		abort("the gradient hook of " + failure.slot().parameter() + " failed: " + failure.cause());
+		abort(bucketHookFailure()
+			.orElseGet(() -> "the gradient hook of " + failure.slot().parameter() + " failed: " + failure.cause()));
 		if (failure.cause() instanceof Error error) {
 			throw error;
 		}

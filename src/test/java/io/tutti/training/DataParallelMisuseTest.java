@@ -406,19 +406,25 @@ class DataParallelMisuseTest {
 	@ParameterizedTest
 	@EnumSource
 	void theOtherRanksSeeWhichHookFailedAndWhere(HookMistake mistake) throws Exception {
+		requireNamed(mistake, Overlap.NEVER);
+		requireNamed(mistake, Overlap.ALWAYS);
+	}
+
+	private static void requireNamed(HookMistake mistake, Overlap overlap) throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
 			List<RankThreads.Outcome<Void>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
 				SequencedMap<String, Tensor> parameters = parameters();
 				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank),
 						ModelTensors.of(parameters),
-						SETTINGS.withOverlap(Overlap.NEVER).withHook(new FailingHook(rank, mistake)))) {
+						SETTINGS.withOverlap(overlap).withHook(new FailingHook(rank, mistake)))) {
 					backward(parameters, rank);
 					replicas.synchronizeGradients();
 				}
 				return null;
 			});
 			assertThat(outcomes.getFirst().failure()).isInstanceOf(GroupAbortedException.class)
-				.hasMessageContaining("rank 1: " + mistake.message);
+				.hasMessageContaining("rank 1: ")
+				.hasMessageContaining(mistake.message);
 			assertThat(outcomes.getLast().failure()).isNotNull().isNotInstanceOf(CollectiveException.class);
 		}
 	}
