@@ -69,7 +69,7 @@ class LauncherPiecesTest {
 	}
 
 	@Test
-	void variablesOfOtherLaunchersAreRemoved() {
+	void variablesOfOtherLaunchersAreRemoved() throws Exception {
 		Map<String, String> environment = new HashMap<>(Map.of("OMPI_COMM_WORLD_RANK", "3", "OMPI_COMM_WORLD_SIZE", "4",
 				"PMI_RANK", "3", "PMI_SIZE", "4", "SLURM_PROCID", "2", "PET_NODE_RANK", "1", "JOB_COMPLETION_INDEX",
 				"1", "TUTTI_RANK", "5", "TORCHELASTIC_USE_AGENT_STORE", "True"));
@@ -89,7 +89,7 @@ class LauncherPiecesTest {
 	}
 
 	@Test
-	void onlyALauncherOnATerminalRequestsLiveLines() {
+	void onlyALauncherOnATerminalRequestsLiveLines() throws Exception {
 		LaunchPlan plan = new LaunchPlan(LaunchedCommand.of(List.of("train"), OWN), 1, 1, 0, "127.0.0.1", 4242, 0, null,
 				Map.of());
 		Map<String, String> environment = new HashMap<>();
@@ -113,12 +113,14 @@ class LauncherPiecesTest {
 
 	@Test
 	void aReservedPortIsNotReusedButRankZeroCanListenOnIt() throws Exception {
-		try (ReservedPort port = ReservedPort.free();
-				ReservedPort other = ReservedPort.free();
+		LaunchPlan plan = new LaunchPlan(LaunchedCommand.of(List.of("train"), OWN), 1, 1, 0, "127.0.0.1", null, 0, null,
+				Map.of());
+		try (JobPorts ports = new JobPorts(plan);
+				JobPorts others = new JobPorts(plan);
 				ServerSocketChannel rankZero = ServerSocketChannel.open()) {
-			assertThat(other.number()).isNotEqualTo(port.number());
-			rankZero.bind(new InetSocketAddress("127.0.0.1", port.number()));
-			assertThat(rankZero.getLocalAddress()).isEqualTo(new InetSocketAddress("127.0.0.1", port.number()));
+			assertThat(others.rendezvous()).isNotEqualTo(ports.rendezvous());
+			rankZero.bind(new InetSocketAddress("127.0.0.1", ports.rendezvous()));
+			assertThat(rankZero.getLocalAddress()).isEqualTo(new InetSocketAddress("127.0.0.1", ports.rendezvous()));
 		}
 	}
 
