@@ -2,9 +2,9 @@ package io.tutti.launch;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 import io.tutti.engine.RankAssignment;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Resolves this process's rank from its environment. The first set of variables whose
@@ -104,18 +104,15 @@ public final class RankResolution {
 		}
 		String address = this.variables.host(ResolutionSettings.MASTER_ADDRESS);
 		Integer port = this.variables.port(ResolutionSettings.MASTER_PORT);
-		return finish(new RankAssignment(0, 1, 0, 1, orElse(address, RankAssignment.DEFAULT_MASTER_ADDRESS),
-				orElse(port, RankAssignment.DEFAULT_MASTER_PORT)), "none", List.of(), -1);
+		return finish(new RankAssignment(0, 1, 0, 1,
+				Objects.requireNonNullElse(address, RankAssignment.DEFAULT_MASTER_ADDRESS),
+				Objects.requireNonNullElse(port, RankAssignment.DEFAULT_MASTER_PORT)), "none", List.of(), -1);
 	}
 
 	private ResolvedRank finish(RankAssignment assignment, String source, List<String> conflicts, long generation) {
 		new IgnoredVariables(this.variables, RESOLVERS).note();
 		return new ResolvedRank(assignment, source, this.variables.used(), this.variables.notes(), conflicts,
 				generation);
-	}
-
-	private static <T> T orElse(@Nullable T value, T otherwise) {
-		return (value != null) ? value : otherwise;
 	}
 
 }

@@ -1,5 +1,7 @@
 package io.tutti.launch;
 
+import java.util.Objects;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,8 +47,8 @@ final class SlurmRankResolver implements RankResolver {
 	/** Whether Slurm's task has the rank and the world size of another set. */
 	boolean isTask(Variables variables, String rankVariable, String worldSizeVariable) {
 		return variables.has(RANK) && disregarded(variables) == null
-				&& same(variables.peek(RANK), variables.peek(rankVariable))
-				&& same(variables.peek(SIZE), variables.peek(worldSizeVariable));
+				&& Objects.equals(variables.peek(RANK), variables.peek(rankVariable))
+				&& Objects.equals(variables.peek(SIZE), variables.peek(worldSizeVariable));
 	}
 
 	@Override
@@ -85,10 +87,6 @@ final class SlurmRankResolver implements RankResolver {
 	private static @Nullable SlurmNodeList nodes(Variables variables) {
 		String text = variables.text(NODE_LIST);
 		return (text != null) ? SlurmNodeList.parse(NODE_LIST, text) : null;
-	}
-
-	private static boolean same(@Nullable String one, @Nullable String other) {
-		return one != null && one.equals(other);
 	}
 
 }

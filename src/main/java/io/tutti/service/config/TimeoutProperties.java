@@ -1,6 +1,7 @@
 package io.tutti.service.config;
 
 import java.time.Duration;
+import java.util.Objects;
 
 import io.tutti.engine.Timeouts;
 import org.jspecify.annotations.Nullable;
@@ -32,14 +33,11 @@ public record TimeoutProperties(@Nullable Duration rendezvous, @Nullable Duratio
 
 	private static Timeouts timeouts(@Nullable Duration rendezvous, @Nullable Duration collective,
 			@Nullable Duration heartbeat, @Nullable Duration abort, @Nullable Duration drain) {
-		Duration silence = orElse(heartbeat, Timeouts.DEFAULTS.heartbeat());
-		return new Timeouts(orElse(rendezvous, Timeouts.DEFAULTS.rendezvous()),
-				orElse(collective, Timeouts.DEFAULTS.collective()), silence,
-				orElse(abort, Timeouts.defaultAbort(silence)), orElse(drain, Timeouts.DEFAULTS.drain()));
-	}
-
-	private static Duration orElse(@Nullable Duration given, Duration otherwise) {
-		return (given != null) ? given : otherwise;
+		Duration silence = Objects.requireNonNullElse(heartbeat, Timeouts.DEFAULTS.heartbeat());
+		return new Timeouts(Objects.requireNonNullElse(rendezvous, Timeouts.DEFAULTS.rendezvous()),
+				Objects.requireNonNullElse(collective, Timeouts.DEFAULTS.collective()), silence,
+				Objects.requireNonNullElse(abort, Timeouts.defaultAbort(silence)),
+				Objects.requireNonNullElse(drain, Timeouts.DEFAULTS.drain()));
 	}
 
 }
