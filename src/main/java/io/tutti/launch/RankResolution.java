@@ -91,13 +91,13 @@ public final class RankResolution {
 		if (place.localWorldSize() == worldSize) {
 			return RankAssignment.DEFAULT_MASTER_ADDRESS;
 		}
-		throw new ResolutionException(RendezvousEndpoint.ADDRESS_VARIABLE, null,
+		throw new ResolutionException(RankResolver.MASTER_ADDR, null,
 				"the host of rank 0, since only " + place.localWorldSize() + " of " + worldSize
 						+ " ranks are on this host; add: " + resolver.masterAddressAdvice());
 	}
 
 	private ResolvedRank alone() {
-		for (String variable : List.of(RendezvousEndpoint.ADDRESS_VARIABLE, RendezvousEndpoint.PORT_VARIABLE)) {
+		for (String variable : List.of(RankResolver.MASTER_ADDR, RankResolver.MASTER_PORT)) {
 			if (this.variables.has(variable)) {
 				this.variables.note(this.variables.show(variable) + " ignored: no rank is set, so this is rank 0 of 1");
 			}

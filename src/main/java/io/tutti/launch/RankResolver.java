@@ -1,5 +1,6 @@
 package io.tutti.launch;
 
+import io.tutti.engine.RankAssignment;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -8,6 +9,12 @@ import org.jspecify.annotations.Nullable;
  * validated. A resolver keeps no state.
  */
 interface RankResolver {
+
+	/** The variable of the rendezvous host that launchers share. */
+	String MASTER_ADDR = "MASTER_ADDR";
+
+	/** The variable of the rendezvous port that launchers share. */
+	String MASTER_PORT = "MASTER_PORT";
 
 	/** Name of the launcher, for display. */
 	String source();
@@ -28,13 +35,13 @@ interface RankResolver {
 
 	/** Host of the rendezvous, {@code null} if the set names none. */
 	default @Nullable String masterAddress(Variables variables) {
-		return variables.host(RendezvousEndpoint.ADDRESS_VARIABLE);
+		return variables.host(MASTER_ADDR);
 	}
 
 	/** Port of the rendezvous. */
 	default int masterPort(Variables variables, int portOffset) {
-		Integer port = variables.port(RendezvousEndpoint.PORT_VARIABLE);
-		return (port != null) ? port : RendezvousEndpoint.DEFAULT_PORT;
+		Integer port = variables.port(MASTER_PORT);
+		return (port != null) ? port : RankAssignment.DEFAULT_MASTER_PORT;
 	}
 
 	/** How a user of this launcher sets the rendezvous host. */

@@ -78,7 +78,7 @@ final class SlurmRankResolver implements RankResolver {
 		String given = RankResolver.super.masterAddress(variables);
 		if (given != null && !given.equals(nodes.first())) {
 			variables.note(nodes.first() + ", the first host of " + variables.show(NODE_LIST)
-					+ ", is not the rendezvous host: " + variables.show(RendezvousEndpoint.ADDRESS_VARIABLE)
+					+ ", is not the rendezvous host: " + variables.show(MASTER_ADDR)
 					+ " takes precedence; unset it to use the node list");
 		}
 		return (given != null) ? given : nodes.first();

@@ -40,7 +40,7 @@ final class TorchrunRankResolver implements RankResolver {
 		variables.text(AGENT_STORE);
 		int adjacent = port + portOffset;
 		if (adjacent > WholeNumber.MAX_PORT) {
-			throw new ResolutionException(RendezvousEndpoint.PORT_VARIABLE, Integer.toString(port),
+			throw new ResolutionException(MASTER_PORT, Integer.toString(port),
 					"a port of at most " + (WholeNumber.MAX_PORT - portOffset)
 							+ ": torchrun's agent listens on it, and the rendezvous adds " + portOffset + " ("
 							+ ResolutionSettings.PORT_OFFSET + ")");
