@@ -94,7 +94,7 @@ class LauncherPiecesTest {
 				Map.of());
 		Map<String, String> environment = new HashMap<>();
 		new RankEnvironment(plan, true).apply(environment, 0, new JobPorts(plan), 0);
-		assertThat(LiveLines.areShown(environment)).isTrue();
+		assertThat(Terminal.showsLiveLines(environment)).isTrue();
 		new RankEnvironment(plan, false).apply(environment, 0, new JobPorts(plan), 0);
 		assertThat(environment).doesNotContainKey("TUTTI_LIVE_LINES");
 	}

@@ -13,7 +13,7 @@ import io.tutti.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.device.HostFallback;
-import io.tutti.launch.LiveLines;
+import io.tutti.launch.Terminal;
 import io.tutti.service.config.ConfigurationException;
 import io.tutti.service.config.TrainProperties;
 import io.tutti.service.group.GroupLifecycle;
@@ -126,7 +126,7 @@ final class TrainingRun {
 		if (this.group.assignment().rank() != 0) {
 			return exitCode(train(joined, stop, this.watch));
 		}
-		try (TrainingProgressBar bar = new TrainingProgressBar(System.err, LiveLines.areShown(System.getenv()))) {
+		try (TrainingProgressBar bar = new TrainingProgressBar(System.err, Terminal.showsLiveLines(System.getenv()))) {
 			TrainingSummary summary = train(joined, stop, TrainingListeners.of(bar, this.watch));
 			System.out.println(TrainingReportText.of(summary));
 			return exitCode(summary);
