@@ -90,8 +90,8 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 		return false;
 	}
 
-	/** Whether the other ranks continue when one rank is lost. */
-	boolean continuesAfterPeerLoss() {
+	/** Whether the ranks run until they are stopped, also after the loss of a peer. */
+	boolean isService() {
 		return this.kind == Kind.SERVICE;
 	}
 
@@ -116,14 +116,9 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 		return restartMayHelp(failure) && failure.exitCode() != ExitCode.MISMATCH;
 	}
 
-	/** Whether the exit of one rank with 0 means that the job is done. */
-	boolean endsByItself() {
-		return this.kind != Kind.SERVICE;
-	}
-
 	/** How long ranks may take to end when the launcher is asked to stop. */
 	Duration stopLimit(LaunchTimings timings) {
-		return (this.kind == Kind.SERVICE) ? timings.serveStop() : timings.drain();
+		return isService() ? timings.serveStop() : timings.drain();
 	}
 
 	/**

@@ -57,8 +57,12 @@ public final class LocalLauncher {
 		for (int restart = 0;; restart++) {
 			GroupExit end = runGroup(restart);
 			RankExit failure = end.firstFailure();
-			if (failure == null || this.plan.command().stoppedOnRequest(failure)) {
-				return reportStop(end, failure);
+			if (failure == null) {
+				return end.exitCode();
+			}
+			if (this.plan.command().stoppedOnRequest(failure)) {
+				this.console.say(end.describeStop());
+				return end.exitCode();
 			}
 			boolean again = this.plan.elastic() == null && restart < this.plan.maxRestarts() && !end.stopped()
 					&& this.plan.command().restartMayHelp(failure);
@@ -68,13 +72,6 @@ public final class LocalLauncher {
 				return end.exitCode();
 			}
 		}
-	}
-
-	private int reportStop(GroupExit end, @Nullable RankExit stopped) {
-		if (stopped != null) {
-			this.console.say(end.describeStop());
-		}
-		return end.exitCode();
 	}
 
 	/**
@@ -91,7 +88,7 @@ public final class LocalLauncher {
 	}
 
 	private GroupExit runGroup(int restart) throws IOException, InterruptedException {
-		boolean endsTogether = !this.plan.command().continuesAfterPeerLoss() || restart < this.plan.maxRestarts();
+		boolean endsTogether = !this.plan.command().isService() || restart < this.plan.maxRestarts();
 		try (JobPorts ports = new JobPorts(this.plan)) {
 			RankGroup group = new RankGroup(this.plan, this.timings, this.console, endsTogether,
 					(localRank) -> startRank(localRank, ports, restart));

@@ -180,7 +180,7 @@ final class RankGroup {
 	private void onElasticEnd(RankExit end, LostRanks lostRanks) {
 		if (!end.failed()) {
 			record(end);
-			this.finished |= this.command.endsByItself();
+			this.finished |= !this.command.isService();
 		}
 		else if (!this.finished) {
 			onLoss(end, lostRanks.after(end, this.running.size() + this.pending.size()));
