@@ -11,6 +11,7 @@ import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.convert.ConversionException;
@@ -56,7 +57,7 @@ final class PropertyFailureAnalyzer extends AbstractFailureAnalyzer<BindExceptio
 			return failure.getName() + "=" + property.getValue() + " is not "
 					+ kind(failure.getTarget().getType().resolve(Object.class));
 		}
-		Throwable refusal = root(failure);
+		Throwable refusal = NestedExceptionUtils.getMostSpecificCause(failure);
 		return (refusal instanceof IllegalArgumentException) ? failure.getName() + ": " + refusal.getMessage() : null;
 	}
 
@@ -65,14 +66,6 @@ final class PropertyFailureAnalyzer extends AbstractFailureAnalyzer<BindExceptio
 		return type.isEnum() ? Stream.of(type.getEnumConstants())
 			.map((value) -> ((Enum<?>) value).name().toLowerCase(Locale.ROOT).replace('_', '-'))
 			.collect(Collectors.joining(", ", "one of ", "")) : "a " + type.getSimpleName();
-	}
-
-	private static Throwable root(Throwable failure) {
-		Throwable root = failure;
-		while (root.getCause() != null) {
-			root = root.getCause();
-		}
-		return root;
 	}
 
 }

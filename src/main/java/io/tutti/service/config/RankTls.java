@@ -13,6 +13,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.ssl.NoSuchSslBundleException;
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
+import org.springframework.core.NestedExceptionUtils;
 
 /**
  * Mutual TLS between ranks, configured by a Spring SSL bundle. When Spring reloads the
@@ -87,10 +88,7 @@ public final class RankTls {
 
 	/** The message of the root cause, which states the problem. */
 	static String innermost(Throwable ex) {
-		Throwable last = ex;
-		while (last.getCause() != null) {
-			last = last.getCause();
-		}
+		Throwable last = NestedExceptionUtils.getMostSpecificCause(ex);
 		return (last instanceof ConfigurationException known) ? known.getMessage() : last.toString();
 	}
 

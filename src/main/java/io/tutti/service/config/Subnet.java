@@ -1,5 +1,6 @@
 package io.tutti.service.config;
 
+import java.math.BigInteger;
 import java.net.InetAddress;
 
 /**
@@ -34,16 +35,9 @@ record Subnet(InetAddress base, int bits) {
 	boolean contains(InetAddress address) {
 		byte[] own = this.base.getAddress();
 		byte[] other = address.getAddress();
-		if (own.length != other.length) {
-			return false;
-		}
-		for (int bit = 0; bit < this.bits; bit++) {
-			int mask = 0x80 >> (bit % Byte.SIZE);
-			if (((own[bit / Byte.SIZE] ^ other[bit / Byte.SIZE]) & mask) != 0) {
-				return false;
-			}
-		}
-		return true;
+		int hostBits = own.length * Byte.SIZE - this.bits;
+		return own.length == other.length
+				&& new BigInteger(1, own).xor(new BigInteger(1, other)).shiftRight(hostBits).signum() == 0;
 	}
 
 }

@@ -1,7 +1,6 @@
 package io.tutti.service.recorder;
 
 import java.time.Instant;
-import java.util.concurrent.TimeUnit;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.tutti.engine.diagnosis.RankTrace;
@@ -43,8 +42,7 @@ public record CallView(long sequence, String collective, long count, String type
 	}
 
 	static Instant instant(long epochNanos) {
-		long second = TimeUnit.SECONDS.toNanos(1);
-		return Instant.ofEpochSecond(Math.floorDiv(epochNanos, second), Math.floorMod(epochNanos, second));
+		return Instant.ofEpochSecond(0, epochNanos);
 	}
 
 	private static @Nullable String op(CallSignature call) {

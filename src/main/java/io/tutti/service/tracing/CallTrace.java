@@ -2,11 +2,10 @@ package io.tutti.service.tracing;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 
 import io.opentelemetry.api.trace.SpanId;
 import io.opentelemetry.api.trace.TraceId;
+import io.tutti.engine.spi.Sha256Digest;
 
 /**
  * The trace of one collective. Its ids are derived from values that every rank knows, so
@@ -22,18 +21,9 @@ record CallTrace(long high, long low) {
 	private static final long FACTOR = 0x9E37_79B9_7F4A_7C15L;
 
 	static CallTrace of(String jobId, long generation, String group, long sequence) {
-		ByteBuffer digest = ByteBuffer.wrap(sha256()
-			.digest((jobId + '\n' + generation + '\n' + group + '\n' + sequence).getBytes(StandardCharsets.UTF_8)));
+		ByteBuffer digest = ByteBuffer.wrap(Sha256Digest
+			.of((jobId + '\n' + generation + '\n' + group + '\n' + sequence).getBytes(StandardCharsets.UTF_8)));
 		return new CallTrace(digest.getLong(), digest.getLong());
-	}
-
-	private static MessageDigest sha256() {
-		try {
-			return MessageDigest.getInstance("SHA-256");
-		}
-		catch (NoSuchAlgorithmException ex) {
-			throw new IllegalStateException("every JVM has SHA-256", ex);
-		}
 	}
 
 	String traceId() {
