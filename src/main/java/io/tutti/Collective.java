@@ -75,6 +75,17 @@ public enum Collective {
 		};
 	}
 
+	/**
+	 * Whether it has a root rank.
+	 * @return whether it has a root rank
+	 */
+	public boolean isRooted() {
+		return switch (this) {
+			case REDUCE, BROADCAST, GATHER, SCATTER -> true;
+			case ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, SCAN, EXCLUSIVE_SCAN, BARRIER -> false;
+		};
+	}
+
 	@Override
 	public String toString() {
 		return this.label;

@@ -95,7 +95,7 @@ public final class CollectiveBenchmark {
 		long wrong = sum(workload.check());
 		workload.reset();
 		int batch = (bytes < SMALL_BYTES) ? Math.max(SMALL_BATCH, this.group.worldSize()) : this.group.worldSize();
-		if (bytes >= SMALL_BYTES && !workload.rooted()) {
+		if (bytes >= SMALL_BYTES && !workload.operation().isRooted()) {
 			batch = 1;
 		}
 		int samples = plan(workload, batch);

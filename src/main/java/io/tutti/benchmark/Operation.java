@@ -38,6 +38,16 @@ public enum Operation {
 		return (this.collective != null) ? this.collective.busFactor(ranks) : 1;
 	}
 
+	/** Whether it combines operands. */
+	boolean reduces() {
+		return this.collective != null && this.collective.reduces();
+	}
+
+	/** Whether it has a root, so that ranks can run ahead of each other. */
+	boolean isRooted() {
+		return this.collective != null && this.collective.isRooted();
+	}
+
 	@Override
 	public String toString() {
 		return label();

@@ -52,7 +52,7 @@ final class Workload {
 		long whole = (operation == Operation.BARRIER) ? 0 : Math.max(unit, bytes / unit * unit);
 		long part = whole / group.worldSize();
 		this.count = whole / type.bytes();
-		this.adds = reduces() && (op == ReduceOp.SUM || op == ReduceOp.AVERAGE);
+		this.adds = operation.reduces() && (op == ReduceOp.SUM || op == ReduceOp.AVERAGE);
 		this.largestOperand = largestOperand();
 		this.send = buffers.send(switch (operation) {
 			case ALL_REDUCE, REDUCE, BROADCAST, REDUCE_SCATTER, SCATTER, ALL_TO_ALL, BARRIER, SEND_RECEIVE -> whole;
@@ -70,14 +70,6 @@ final class Workload {
 		return switch (this.operation) {
 			case ALL_REDUCE, REDUCE, BROADCAST, BARRIER, SEND_RECEIVE -> false;
 			case ALL_GATHER, REDUCE_SCATTER, GATHER, SCATTER, ALL_TO_ALL -> true;
-		};
-	}
-
-	/** Whether the operation has a root, so that ranks can run ahead of each other. */
-	boolean rooted() {
-		return switch (this.operation) {
-			case REDUCE, BROADCAST, GATHER, SCATTER -> true;
-			case ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, BARRIER, SEND_RECEIVE -> false;
 		};
 	}
 
@@ -169,18 +161,11 @@ final class Workload {
 		this.receive.fill((byte) 0);
 	}
 
-	private boolean reduces() {
-		return switch (this.operation) {
-			case ALL_REDUCE, REDUCE, REDUCE_SCATTER -> true;
-			case BROADCAST, ALL_GATHER, GATHER, SCATTER, ALL_TO_ALL, BARRIER, SEND_RECEIVE -> false;
-		};
-	}
-
 	private int largestOperand() {
 		if (this.adds) {
 			return Math.clamp(LARGEST / this.group.worldSize(), 1, VARIETY);
 		}
-		return (reduces() && this.op == ReduceOp.PRODUCT) ? 2 : VARIETY;
+		return (this.operation.reduces() && this.op == ReduceOp.PRODUCT) ? 2 : VARIETY;
 	}
 
 	/** Operand of a rank at an index; differs from its neighbours' operands. */

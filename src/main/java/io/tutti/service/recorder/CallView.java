@@ -50,10 +50,7 @@ public record CallView(long sequence, String collective, long count, String type
 	}
 
 	private static @Nullable Integer root(CallSignature call) {
-		return switch (call.collective()) {
-			case REDUCE, BROADCAST, GATHER, SCATTER -> call.root();
-			case ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, BARRIER, SCAN, EXCLUSIVE_SCAN -> null;
-		};
+		return call.collective().isRooted() ? call.root() : null;
 	}
 
 }

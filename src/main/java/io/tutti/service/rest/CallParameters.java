@@ -76,14 +76,10 @@ record CallParameters(String collective, @Nullable String dtype, @Nullable Strin
 	}
 
 	private int root(Collective known, int worldSize) {
-		boolean hasRoot = switch (known) {
-			case REDUCE, BROADCAST, GATHER, SCATTER -> true;
-			case ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, BARRIER, SCAN, EXCLUSIVE_SCAN -> false;
-		};
 		if (this.root == null) {
 			return 0;
 		}
-		if (!hasRoot) {
+		if (!known.isRooted()) {
 			throw ProblemException.invalidArgument(known + " has no root, got " + this.root);
 		}
 		return (int) Arguments.inRange("root", number("root", this.root), 0, worldSize - 1);

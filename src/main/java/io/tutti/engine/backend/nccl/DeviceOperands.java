@@ -90,7 +90,7 @@ public record DeviceOperands(int device, long send, long sendCount, long receive
 		place.requireRank("root", root);
 		requireDevice(place.device());
 		int parts = place.worldSize();
-		if (isRooted(collective) && place.rank() != root) {
+		if (collective.isRooted() && place.rank() != root) {
 			return;
 		}
 		switch (collective) {
@@ -113,14 +113,6 @@ public record DeviceOperands(int device, long send, long sendCount, long receive
 			case SCAN, EXCLUSIVE_SCAN ->
 				throw new UnsupportedOperationException("NCCL has no " + collective + "; use buffers in host memory");
 		}
-	}
-
-	/** Whether only the root's counts matter. */
-	private static boolean isRooted(Collective collective) {
-		return switch (collective) {
-			case REDUCE, BROADCAST, GATHER, SCATTER -> true;
-			case ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, SCAN, EXCLUSIVE_SCAN, BARRIER -> false;
-		};
 	}
 
 	private void requireExchange(int parts) {
