@@ -3,6 +3,7 @@ package io.tutti.service.http;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.function.BooleanSupplier;
 
 import jakarta.servlet.ServletConnection;
 import jakarta.servlet.ServletRequest;
@@ -34,6 +35,15 @@ public final class ClientConnection implements ServletConnection, Closeable {
 	/** The connection of a request, {@code null} if it has none. */
 	public static @Nullable ClientConnection of(ServletRequest request) {
 		return (ClientConnection) request.getAttribute(ATTRIBUTE);
+	}
+
+	/**
+	 * Checks whether the client of a request is still connected; {@code null} if that
+	 * cannot be checked.
+	 */
+	public static @Nullable BooleanSupplier probe(ServletRequest request) {
+		ClientConnection connection = of(request);
+		return (connection != null) ? connection::isOpen : null;
 	}
 
 	/**
