@@ -292,6 +292,18 @@ public final class GroupLifecycle implements SmartLifecycle {
 		return (engine != null && engine.isForming()) ? null : this.generations.group();
 	}
 
+	/**
+	 * The current generation if it has formed, even if it has broken since.
+	 * @throws GroupUnavailableException if it has not formed
+	 */
+	public JoinedGroup requireJoined() {
+		JoinedGroup group = joined();
+		if (group == null) {
+			throw new GroupUnavailableException(status(), null);
+		}
+		return group;
+	}
+
 	@Override
 	public synchronized void start() {
 		this.started = true;

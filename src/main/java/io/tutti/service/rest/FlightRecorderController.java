@@ -138,15 +138,7 @@ final class FlightRecorderController {
 
 	private Map<Integer, RankTrace> accounts(int limit, int timeoutMs) {
 		Arguments.inRange("timeoutMs", timeoutMs, 1, MAX_TIMEOUT_MILLIS);
-		return joined().accounts(limit, Duration.ofMillis(timeoutMs));
-	}
-
-	private JoinedGroup joined() {
-		JoinedGroup joined = this.group.joined();
-		if (joined == null) {
-			throw new GroupUnavailableException(this.group.status(), null);
-		}
-		return joined;
+		return this.group.requireJoined().accounts(limit, Duration.ofMillis(timeoutMs));
 	}
 
 }

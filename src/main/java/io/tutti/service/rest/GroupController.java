@@ -11,7 +11,6 @@ import io.swagger.v3.oas.annotations.responses.ApiResponse;
 import io.swagger.v3.oas.annotations.tags.Tag;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.service.group.GroupLifecycle;
-import io.tutti.service.group.GroupUnavailableException;
 import io.tutti.service.group.JoinedGroup;
 
 import org.springframework.http.MediaType;
@@ -50,10 +49,7 @@ final class GroupController {
 					examples = @ExampleObject(Examples.PEERS)))
 	@GetMapping("/group/peers")
 	List<PeerView> peers() {
-		JoinedGroup joined = this.group.joined();
-		if (joined == null) {
-			throw new GroupUnavailableException(this.group.status(), null);
-		}
+		JoinedGroup joined = this.group.requireJoined();
 		String transport = joined.world().transport();
 		return joined.control().peers().stream().map((peer) -> PeerView.of(peer, transport)).toList();
 	}

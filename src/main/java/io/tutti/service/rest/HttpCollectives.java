@@ -155,8 +155,7 @@ final class HttpCollectives {
 	}
 
 	private Answer execute(LabelledCall call, RoundWait wait, MemorySegment body, TransferMemory memory) {
-		JoinedGroup joined = this.group.joined();
-		Calls of = this.calls.of((joined != null) ? joined : this.group.ready());
+		Calls of = this.calls.of(this.group.requireJoined());
 		return of.rounds.run(wait, () -> call.digest(body), (each) -> carryOut(of, call, each, body, memory));
 	}
 

@@ -43,17 +43,12 @@ final class LabelledBarriers {
 	 * wait, or this rank leaves it
 	 */
 	BarrierOutcome pass(RoundWait wait) {
-		JoinedGroup joined = joined();
+		// A round that has passed may be repeated after its group has broken.
+		JoinedGroup joined = this.group.requireJoined();
 		return this.waits
 			.await(() -> this.rounds.of(joined)
 				.run(wait, () -> NO_PARAMETERS, (each) -> new Passed(carryOut(joined, each))))
 			.outcome();
-	}
-
-	/** A round that has passed may be repeated after its group has broken. */
-	private JoinedGroup joined() {
-		JoinedGroup joined = this.group.joined();
-		return (joined != null) ? joined : this.group.ready();
 	}
 
 	private BarrierOutcome carryOut(JoinedGroup joined, RoundWait wait) {

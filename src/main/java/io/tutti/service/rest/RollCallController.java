@@ -11,7 +11,6 @@ import io.swagger.v3.oas.annotations.responses.ApiResponse;
 import io.swagger.v3.oas.annotations.tags.Tag;
 import io.tutti.service.group.BoundedWaits;
 import io.tutti.service.group.GroupLifecycle;
-import io.tutti.service.group.GroupUnavailableException;
 import io.tutti.service.group.JoinedGroup;
 import org.jspecify.annotations.Nullable;
 
@@ -51,10 +50,7 @@ final class RollCallController {
 	@PostMapping(path = "/roll-call", consumes = MediaType.APPLICATION_JSON_VALUE)
 	RollCallView rollCall(@RequestBody(required = false) @Nullable RollCallRequest request) {
 		Duration timeout = ((request != null) ? request : USUAL).checkedTimeout();
-		JoinedGroup joined = this.group.joined();
-		if (joined == null) {
-			throw new GroupUnavailableException(this.group.status(), null);
-		}
+		JoinedGroup joined = this.group.requireJoined();
 		long start = System.nanoTime();
 		Map<Integer, Duration> answers = this.waits.await(() -> joined.control().rollCall(timeout));
 		return RollCallView.of(this.group.assignment(), this.group.status().problem(), answers,
