@@ -117,7 +117,7 @@ final class TrainingProgressBar implements TrainingListener, AutoCloseable {
 				plan.trainingSamples(), plan.testSamples(), plan.parameters(),
 				TrainingReportText.counted(plan.epochs(), "epoch"),
 				TrainingReportText.counted(plan.totalSteps() / plan.epochs(), "step"),
-				RankCount.of(plan.worldSize(), plan.backend()),
+				TrainingReportText.ranks(plan.worldSize(), plan.backend()),
 				(plan.firstStep() > 0) ? ", continued from step " + plan.firstStep() : "");
 	}
 

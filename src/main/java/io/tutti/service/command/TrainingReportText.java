@@ -19,7 +19,7 @@ final class TrainingReportText {
 	static String of(TrainingSummary summary) {
 		return String.join("\n", progress(summary),
 				score(summary) + format("speed           %,.0f samples/s, %s", summary.samplesPerSecond(),
-						RankCount.of(summary.worldSize(), summary.backend())),
+						ranks(summary.worldSize(), summary.backend())),
 				format("all-reduced     %,.1f MB by each rank", summary.allReducedBytes() / 1e6),
 				format("communicating   %.1f %% of the time (%.2f of %.2f s)", 100 * summary.communicationShare(),
 						summary.communicationSeconds(), summary.trainingSeconds()),
@@ -61,6 +61,11 @@ final class TrainingReportText {
 	/** Such as {@code 1 step} or {@code 1,350 steps}. */
 	static String counted(long count, String noun) {
 		return format("%,d %s%s", count, noun, (count == 1) ? "" : "s");
+	}
+
+	/** Such as {@code 2 ranks, backend tcp}. */
+	static String ranks(int worldSize, String backend) {
+		return (worldSize == 1) ? "1 rank" : worldSize + " ranks, backend " + backend;
 	}
 
 	private static String format(String format, Object... values) {
