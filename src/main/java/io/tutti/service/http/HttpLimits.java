@@ -10,7 +10,7 @@ import org.springframework.core.env.Environment;
  * {@code server.tomcat.connection-timeout} so that a client cannot use them to shut out
  * others.
  */
-final class HttpLimits implements WebServerFactoryCustomizer<TomcatServletWebServerFactory>, Ordered {
+public final class HttpLimits implements WebServerFactoryCustomizer<TomcatServletWebServerFactory>, Ordered {
 
 	/** After Spring's own customizer, which applies the configuration. */
 	private static final int ORDER = 100;
