@@ -4,13 +4,11 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 import io.tutti.GroupState;
-import io.tutti.engine.Timeouts;
 import io.tutti.engine.control.ControlPlane;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
@@ -32,11 +30,6 @@ final class EngineHealthIndicator extends AbstractHealthIndicator {
 	private @Nullable ControlPlane asked;
 
 	private long askedNanos;
-
-	@Autowired
-	EngineHealthIndicator(GroupLifecycle group, Timeouts timeouts) {
-		this(group, timeouts.heartbeat());
-	}
 
 	EngineHealthIndicator(GroupLifecycle group, Duration answerLimit) {
 		this.group = group;

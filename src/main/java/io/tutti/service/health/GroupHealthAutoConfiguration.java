@@ -33,7 +33,7 @@ public class GroupHealthAutoConfiguration {
 	@Bean
 	@ConditionalOnEnabledHealthIndicator("engine")
 	EngineHealthIndicator engineHealthIndicator(GroupLifecycle group, Timeouts timeouts) {
-		return new EngineHealthIndicator(group, timeouts);
+		return new EngineHealthIndicator(group, timeouts.heartbeat());
 	}
 
 	@Bean
