@@ -107,7 +107,7 @@ public record Endpoint(String host, int port) {
 	}
 
 	/** An address without the interface name, which means nothing to other hosts. */
-	static String text(InetAddress address) {
+	public static String text(InetAddress address) {
 		String text = address.getHostAddress();
 		int scope = text.indexOf('%');
 		return (scope < 0) ? text : text.substring(0, scope);

@@ -6,6 +6,8 @@ import java.net.SocketException;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.tutti.engine.bootstrap.Endpoint;
+
 /**
  * One address of this host.
  *
@@ -34,9 +36,7 @@ record HostAddress(String interfaceName, InetAddress address) {
 
 	/** The address without the interface name, as peers on other hosts can use it. */
 	String text() {
-		String text = this.address.getHostAddress();
-		int scope = text.indexOf('%');
-		return (scope < 0) ? text : text.substring(0, scope);
+		return Endpoint.text(this.address);
 	}
 
 	@Override
