@@ -1,13 +1,13 @@
 package io.tutti.launch.standalone;
 
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 
 import io.tutti.CollectiveListener;
 import io.tutti.ElasticGroup;
 import io.tutti.EnvironmentGroups;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.backend.Engine;
-import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.elastic.DefaultElasticGroup;
 import io.tutti.engine.elastic.ElasticEngine;
 import io.tutti.engine.javacpp.NativeLibraryPreparation;
@@ -46,28 +46,35 @@ public final class StandaloneGroups implements EnvironmentGroups {
 
 	@Override
 	public ProcessGroup join(CollectiveListener listener) {
-		requireFirst();
-		try {
-			return joinOnce(listener);
-		}
-		catch (RuntimeException | Error ex) {
-			this.joined.set(false);
-			throw ex;
-		}
+		return once((settings) -> {
+			settings.requireNotElastic();
+			ResolvedRank resolved = resolve();
+			Engine engine = Engine.join(resolved.assignment(), settings.of(resolved), listener);
+			engine.world().onClose(() -> this.joined.set(false));
+			engine.world().onClose(engine::close);
+			return engine.world();
+		});
 	}
 
 	@Override
 	public ElasticGroup joinElastic(CollectiveListener listener) {
-		requireFirst();
-		try {
-			StandaloneSettings settings = new StandaloneSettings(this.properties);
-			settings.requireSpelling();
-			NativeLibraryPreparation.prepare();
-			ResolvedRank resolved = RankResolution.resolve(this.properties.variables(),
-					ResolutionSettings.from(this.properties::text));
+		return once((settings) -> {
+			ResolvedRank resolved = resolve();
 			ElasticEngine engine = ElasticEngine.open(resolved.assignment(), settings.of(resolved),
 					settings.elastic(resolved), listener);
 			return new DefaultElasticGroup(engine, () -> this.joined.set(false));
+		});
+	}
+
+	private <T> T once(Function<StandaloneSettings, T> join) {
+		if (!this.joined.compareAndSet(false, true)) {
+			throw new IllegalStateException("this process has a group from fromEnvironment already: close it before it "
+					+ "joins again, or create further groups by split and subgroup");
+		}
+		try {
+			StandaloneSettings settings = new StandaloneSettings(this.properties);
+			settings.requireSpelling();
+			return join.apply(settings);
 		}
 		catch (RuntimeException | Error ex) {
 			this.joined.set(false);
@@ -75,25 +82,9 @@ public final class StandaloneGroups implements EnvironmentGroups {
 		}
 	}
 
-	private void requireFirst() {
-		if (!this.joined.compareAndSet(false, true)) {
-			throw new IllegalStateException("this process has a group from fromEnvironment already: close it before it "
-					+ "joins again, or create further groups by split and subgroup");
-		}
-	}
-
-	private ProcessGroup joinOnce(CollectiveListener listener) {
-		StandaloneSettings standalone = new StandaloneSettings(this.properties);
-		standalone.requireSpelling();
-		standalone.requireNotElastic();
+	private ResolvedRank resolve() {
 		NativeLibraryPreparation.prepare();
-		ResolvedRank resolved = RankResolution.resolve(this.properties.variables(),
-				ResolutionSettings.from(this.properties::text));
-		EngineSettings settings = standalone.of(resolved);
-		Engine engine = Engine.join(resolved.assignment(), settings, listener);
-		engine.world().onClose(() -> this.joined.set(false));
-		engine.world().onClose(engine::close);
-		return engine.world();
+		return RankResolution.resolve(this.properties.variables(), ResolutionSettings.from(this.properties::text));
 	}
 
 }
