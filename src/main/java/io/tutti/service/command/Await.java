@@ -1,11 +1,14 @@
 package io.tutti.service.command;
 
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
+import io.tutti.engine.control.BarrierOutcome;
+import io.tutti.service.group.JoinedGroup;
+
 /**
- * Waits for the event that ends a command.
+ * Waits of a command.
  */
 final class Await {
 
@@ -21,17 +24,21 @@ final class Await {
 			return CompletableFuture.anyOf(events).get();
 		}
 		catch (ExecutionException ex) {
-			throw unwrapped(ex);
+			throw (ex.getCause() instanceof Exception failure) ? failure : ex;
 		}
 	}
 
-	private static Exception unwrapped(Throwable wrapper) {
-		Throwable cause = wrapper;
-		while ((cause instanceof ExecutionException || cause instanceof CompletionException)
-				&& cause.getCause() != null) {
-			cause = cause.getCause();
+	/**
+	 * Waits at a control-plane barrier until rank 0 has measured other systems.
+	 * @param measurement what rank 0 does meanwhile
+	 * @throws IllegalStateException if a rank does not arrive within the limit
+	 */
+	static void barrier(JoinedGroup joined, String label, Duration limit, String measurement) {
+		BarrierOutcome outcome = joined.control().barrier(label, limit);
+		if (outcome.result() != BarrierOutcome.Result.PASSED) {
+			throw new IllegalStateException("after " + outcome.waitedMillis() + " ms of " + limit.toMillis() + " "
+					+ measurement + " on rank 0 had not ended; missing ranks: " + outcome.missingRanks());
 		}
-		return (cause instanceof Exception failure) ? failure : new ExecutionException(cause);
 	}
 
 }

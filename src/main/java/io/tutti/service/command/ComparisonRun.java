@@ -1,7 +1,6 @@
 package io.tutti.service.command;
 
 import java.io.IOException;
-import java.io.PrintStream;
 import java.time.Duration;
 import java.util.List;
 
@@ -17,7 +16,6 @@ import io.tutti.benchmark.peer.ComparisonReport;
 import io.tutti.benchmark.peer.Peer;
 import io.tutti.benchmark.peer.PeerBenchmark;
 import io.tutti.benchmark.peer.PeerJob;
-import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.ExitCode;
 import io.tutti.service.config.ConfigurationException;
 import io.tutti.service.config.TransportProperties;
@@ -97,9 +95,9 @@ final class ComparisonRun {
 
 	private void lead(BenchmarkReport format) throws InterruptedException, IOException {
 		try (BuildDirectory directory = BuildDirectory.ofThisJvm()) {
-			PeerBenchmark others = new PeerBenchmark(this.job, directory.path(), (note) -> say(note, System.err));
+			PeerBenchmark others = new PeerBenchmark(this.job, directory.path(), ComparisonRun::say);
 			for (int round = 1; round <= this.rounds; round++) {
-				say("round " + round + " of " + this.rounds + ": tutti", System.err);
+				say("round " + round + " of " + this.rounds + ": tutti");
 				measure();
 				measure(others, round);
 				await();
@@ -126,22 +124,18 @@ final class ComparisonRun {
 
 	private void measure(PeerBenchmark others, int round) throws InterruptedException {
 		for (Peer peer : this.peers) {
-			say("round " + round + " of " + this.rounds + ": " + peer.label(), System.err);
+			say("round " + round + " of " + this.rounds + ": " + peer.label());
 			this.comparison.add(peer, others.run(peer));
 		}
 	}
 
 	private void await() {
-		Duration limit = PeerBenchmark.limit(this.job, this.peers).plus(SLACK);
-		BarrierOutcome outcome = this.joined.control().barrier(BARRIER, limit);
-		if (outcome.result() != BarrierOutcome.Result.PASSED) {
-			throw new IllegalStateException("after " + outcome.waitedMillis() + " ms of " + limit.toMillis()
-					+ " the peers' benchmarks on rank 0 had not ended; missing ranks: " + outcome.missingRanks());
-		}
+		Await.barrier(this.joined, BARRIER, PeerBenchmark.limit(this.job, this.peers).plus(SLACK),
+				"the peers' benchmarks");
 	}
 
-	private static void say(String note, PrintStream err) {
-		err.println("tutti: " + note);
+	private static void say(String note) {
+		System.err.println("tutti: " + note);
 	}
 
 }

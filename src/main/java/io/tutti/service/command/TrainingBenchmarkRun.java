@@ -1,6 +1,5 @@
 package io.tutti.service.command;
 
-import java.io.PrintStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -9,7 +8,6 @@ import java.util.function.Consumer;
 import io.tutti.ExitCode;
 import io.tutti.ProcessGroup;
 import io.tutti.benchmark.peer.TorchProgram;
-import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
 import io.tutti.training.benchmark.LayerStack;
@@ -63,35 +61,31 @@ final class TrainingBenchmarkRun {
 
 	/** Measures and returns the exit code. */
 	int run() throws InterruptedException {
-		measure();
-		return ExitCode.DONE;
-	}
-
-	private void measure() throws InterruptedException {
 		ProcessGroup world = this.joined.world();
 		boolean prints = world.rank() == 0;
 		if (prints && !this.report.header().isEmpty()) {
-			say(this.report.header(), System.out);
+			System.out.println(this.report.header());
 		}
 		TrainingBenchmark benchmark = new TrainingBenchmark(world, this.batch);
 		this.models.forEach((model) -> benchmark.run(model, (line) -> show(line, prints)));
 		if (!this.oneHost) {
 			if (prints) {
-				say("tutti: " + TorchProgram.LABEL + " skipped: it is measured only if all ranks are on one host",
-						System.err);
+				System.err.println(
+						"tutti: " + TorchProgram.LABEL + " skipped: it is measured only if all ranks are on one host");
 			}
-			return;
+			return ExitCode.DONE;
 		}
 		if (prints) {
 			torch(world.worldSize());
 		}
-		await();
+		Await.barrier(this.joined, BARRIER, TorchProgram.limit(TORCH_LIMIT).plus(SLACK), "the benchmark of PyTorch");
+		return ExitCode.DONE;
 	}
 
 	private void torch(int ranks) throws InterruptedException {
 		List<String> arguments = new ArrayList<>(List.of(Integer.toString(ranks), Integer.toString(this.batch)));
 		this.models.forEach((model) -> arguments.add(model.layers() + "x" + model.width()));
-		Consumer<String> notes = (note) -> say("tutti: " + note, System.err);
+		Consumer<String> notes = (note) -> System.err.println("tutti: " + note);
 		for (String line : new TorchProgram(PROGRAM, notes).run(arguments, TrainingBenchmark.environmentOfPeers(),
 				TORCH_LIMIT)) {
 			if (line.startsWith(NOTE)) {
@@ -101,23 +95,10 @@ final class TrainingBenchmarkRun {
 		}
 	}
 
-	private void await() {
-		Duration limit = TorchProgram.limit(TORCH_LIMIT).plus(SLACK);
-		BarrierOutcome outcome = this.joined.control().barrier(BARRIER, limit);
-		if (outcome.result() != BarrierOutcome.Result.PASSED) {
-			throw new IllegalStateException("after " + outcome.waitedMillis() + " ms of " + limit.toMillis()
-					+ " the benchmark of PyTorch on rank 0 had not ended; missing ranks: " + outcome.missingRanks());
-		}
-	}
-
 	private void show(StepMeasurement line, boolean prints) {
 		if (prints) {
-			say(this.report.line(line), System.out);
+			System.out.println(this.report.line(line));
 		}
-	}
-
-	private static void say(String text, PrintStream stream) {
-		stream.println(text);
 	}
 
 }
