@@ -106,14 +106,14 @@ final class TrainingRun {
 		CompletableFuture<JoinedGroup> formed = this.group.formed();
 		Await.first(stop.reason(), this.group.withdrawn(), formed);
 		if (!formed.isDone()) {
-			return stoppedBeforeTheMeeting(stop);
+			return stoppedBeforeRendezvous(stop);
 		}
 		Await.first(formed);
 		return train(formed.resultNow(), stop);
 	}
 
 	/** Prints a stop request to this rank; the log reports that of another rank. */
-	private int stoppedBeforeTheMeeting(StopRequest stop) {
+	private int stoppedBeforeRendezvous(StopRequest stop) {
 		int rank = this.group.assignment().rank();
 		stop.reason()
 			.thenAccept((reason) -> System.err.println(

@@ -33,7 +33,7 @@ final class ExposureCheck {
 	}
 
 	/** Checks the rendezvous address. */
-	void requireSafeMeeting(RankAssignment assignment, @Nullable String bindAddress) {
+	void requireSafeRendezvous(RankAssignment assignment, @Nullable String bindAddress) {
 		if (!this.open && RendezvousExposure.beyondThisHost(assignment, bindAddress)) {
 			String address = (bindAddress != null) ? bindAddress : assignment.masterAddress();
 			throw new ConfigurationException(

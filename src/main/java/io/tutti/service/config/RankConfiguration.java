@@ -81,7 +81,7 @@ public class RankConfiguration {
 	EngineSettings engineSettings(ResolvedRank resolved, RendezvousProperties rendezvous, TransportProperties transport,
 			NetworkProperties network, CollectiveProperties collective, SharedToken token, Timeouts timeouts,
 			ExposureCheck exposure, MpiProperties mpi, RankTls tls, Backend backend) {
-		exposure.requireSafeMeeting(resolved.assignment(), rendezvous.bindAddress());
+		exposure.requireSafeRendezvous(resolved.assignment(), rendezvous.bindAddress());
 		String dataAddress = dataAddress(network, resolved.assignment(), exposure);
 		String advertised = transport.advertisedHost();
 		EngineSettings settings = new EngineSettings(backend.name(), rendezvous.jobId(), token.secret(),
@@ -128,7 +128,7 @@ public class RankConfiguration {
 			return null;
 		}
 		String address = new NetworkSelection(HostAddress.all()).select(wanted, assignment.masterAddress()).text();
-		exposure.requireSafeMeeting(assignment, address);
+		exposure.requireSafeRendezvous(assignment, address);
 		return address;
 	}
 

@@ -46,10 +46,10 @@ class ExposureCheckTest {
 		for (int rank = 0; rank < 2; rank++) {
 			RankAssignment assignment = new RankAssignment(rank, 2, 0, 1, "10.1.2.3", 29500);
 			assertThatExceptionOfType(ConfigurationException.class)
-				.isThrownBy(() -> this.closed.requireSafeMeeting(assignment, null))
+				.isThrownBy(() -> this.closed.requireSafeRendezvous(assignment, null))
 				.withMessageContaining("10.1.2.3");
-			assertThatNoException().isThrownBy(() -> check("secret", false).requireSafeMeeting(assignment, null));
-			assertThatNoException().isThrownBy(() -> check(null, true).requireSafeMeeting(assignment, null));
+			assertThatNoException().isThrownBy(() -> check("secret", false).requireSafeRendezvous(assignment, null));
+			assertThatNoException().isThrownBy(() -> check(null, true).requireSafeRendezvous(assignment, null));
 		}
 	}
 
@@ -57,21 +57,21 @@ class ExposureCheckTest {
 	void anUnresolvableNameIsNotLoopback() {
 		RankAssignment assignment = new RankAssignment(0, 2, 0, 1, "no-such-host.invalid", 29500);
 		assertThatExceptionOfType(ConfigurationException.class)
-			.isThrownBy(() -> this.closed.requireSafeMeeting(assignment, null));
+			.isThrownBy(() -> this.closed.requireSafeRendezvous(assignment, null));
 	}
 
 	@Test
 	void theBindAddressOverridesTheMasterAddress() {
 		RankAssignment local = RankAssignment.onOneHost(0, 2, 29500);
-		assertThatNoException().isThrownBy(() -> this.closed.requireSafeMeeting(local, null));
+		assertThatNoException().isThrownBy(() -> this.closed.requireSafeRendezvous(local, null));
 		assertThatExceptionOfType(ConfigurationException.class)
-			.isThrownBy(() -> this.closed.requireSafeMeeting(local, "0.0.0.0"));
+			.isThrownBy(() -> this.closed.requireSafeRendezvous(local, "0.0.0.0"));
 	}
 
 	@Test
 	void aGroupOfOneNeedsNoToken() {
 		RankAssignment alone = new RankAssignment(0, 1, 0, 1, "10.1.2.3", 29500);
-		assertThatNoException().isThrownBy(() -> this.closed.requireSafeMeeting(alone, null));
+		assertThatNoException().isThrownBy(() -> this.closed.requireSafeRendezvous(alone, null));
 	}
 
 	private static ExposureCheck check(@Nullable String token, boolean anonymous) {
