@@ -141,7 +141,7 @@ final class ElasticTrainingRun {
 		job.requestStop(reason);
 		this.lifecycle.end();
 		if (this.draining.compareAndSet(false, true)) {
-			UncaughtFailure.haltAfter(this.drain, ExitCode.STOPPED_ON_REQUEST);
+			ExitDeadline.haltAfter(this.drain, ExitCode.STOPPED_ON_REQUEST);
 		}
 	}
 

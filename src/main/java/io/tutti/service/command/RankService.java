@@ -82,7 +82,7 @@ final class RankService {
 			return FailureMessage.tell(StartupFailures.explain(ex), this.debug, System.err);
 		}
 		int code = carryOut(part, context);
-		UncaughtFailure.haltAfter(closing, code);
+		ExitDeadline.haltAfter(closing, code);
 		context.close();
 		return code;
 	}

@@ -52,7 +52,7 @@ final class ServeCommand implements Callable<Integer> {
 	public Integer call() {
 		List<String> properties = this.options.properties(this.spec.commandLine(), this.rest);
 		try (StopRequest stop = StopRequest.listen(System.getenv())) {
-			stop.reason().thenRun(() -> UncaughtFailure.haltAfter(RankService.CLOSING, ExitCode.DONE));
+			stop.reason().thenRun(() -> ExitDeadline.haltAfter(RankService.CLOSING, ExitCode.DONE));
 			return new RankService(this.root.application(), properties, Map.of(), this.options.debug())
 				.run((context) -> serve(context, stop));
 		}

@@ -159,7 +159,7 @@ final class TrainingRun {
 		String abort = String.format(Locale.ROOT, "stop requested (%s), but after %.1f s the ranks had not", reason,
 				this.drain.toMillis() / 1e3);
 		CompletableFuture.delayedExecutor(this.drain.toNanos(), TimeUnit.NANOSECONDS).execute(() -> {
-			UncaughtFailure.haltAfter(LAST_WRITE, ExitCode.STOPPED_ON_REQUEST);
+			ExitDeadline.haltAfter(LAST_WRITE, ExitCode.STOPPED_ON_REQUEST);
 			joined.world().abort(ExitCode.STOPPED_ON_REQUEST, abort);
 		});
 	}

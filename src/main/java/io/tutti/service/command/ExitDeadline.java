@@ -6,12 +6,12 @@ import java.time.Duration;
  * Halts the process if it has not exited in time, since the time that a rank takes to
  * stop is documented.
  */
-final class UncaughtFailure {
+final class ExitDeadline {
 
 	/** How long the message may take: the reader of standard error may have stopped. */
 	private static final Duration MESSAGE_LIMIT = Duration.ofMillis(200);
 
-	private UncaughtFailure() {
+	private ExitDeadline() {
 	}
 
 	/** Halts the JVM with an exit code after a delay, without running shutdown hooks. */

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Timeout;
 import static org.assertj.core.api.Assertions.assertThat;
 
 @Timeout(90)
-class UncaughtFailureTest {
+class ExitDeadlineTest {
 
 	/** A process whose standard error nobody reads any more. */
 	static final class Stalled {
@@ -39,7 +39,7 @@ class UncaughtFailureTest {
 			}));
 			Thread.ofPlatform().start(() -> System.err.println("more than the pipe holds"));
 			writing.await();
-			UncaughtFailure.haltAfter(Duration.ofMillis(100), 42);
+			ExitDeadline.haltAfter(Duration.ofMillis(100), 42);
 		}
 
 	}
