@@ -93,6 +93,8 @@ class AlertsIT {
 			CompletableFuture<Void> restarts;
 			try (OrderedRank second = rank(1, 2, master, ports.get("demo-tutti-1"))) {
 				requireScraped(prometheus, "rate(tutti_training_samples_total[5s]) > 0");
+				// Not a number until the first epoch ends.
+				requireScraped(prometheus, "tutti_training_loss >= 0");
 				training.kill();
 				restarts = CompletableFuture.runAsync(() -> replaceAPodThreeTimes(prometheus, ports));
 				first.order("world 20 0");
