@@ -18,7 +18,7 @@ import org.springframework.core.Ordered;
  */
 @Configuration(proxyBeanMethods = false)
 @Import({ AccessFilter.class, ProblemErrorController.class, ProblemFactory.class, ServerProblemAdvice.class,
-		ApiDescription.class })
+		ApiDescription.class, HealthPaths.class })
 public class RestServerConfiguration {
 
 	@Bean

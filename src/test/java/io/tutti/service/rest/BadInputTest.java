@@ -186,6 +186,15 @@ class BadInputTest {
 		}
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "/actuator/health/a", "/actuator/health/a/b", "/actuator/health/diskSpace/x",
+			"/actuator/health/liveness/a", "/actuator/health/liveness/a/b" })
+	void anUnknownHealthComponentIsNotFound(String path) throws Exception {
+		RawHttp.Answer answer = http().send(BadRequests.get(path));
+		assertThat(answer.status()).isEqualTo(404);
+		assertProblem(path, answer);
+	}
+
 	/** Sends a byte every 20 ms until the server answers. */
 	private static void dribble(Socket socket) throws Exception {
 		long limit = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
