@@ -1,6 +1,7 @@
 package io.tutti.service.rest;
 
 import org.apache.catalina.core.StandardHost;
+import org.apache.coyote.ContinueResponseTiming;
 import org.apache.coyote.http11.AbstractHttp11Protocol;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -36,6 +37,8 @@ public class RestServerConfiguration {
 	/**
 	 * Shortens the web server's own wait for a byte of the body, which is one minute. The
 	 * web server reads no forms, since it would read them without the limits of bodies.
+	 * It asks a client for its body only when the body is read, so that a refused client
+	 * sends none.
 	 */
 	@Bean
 	WebServerFactoryCustomizer<TomcatServletWebServerFactory> silentBodies(BodyLimits limits) {
@@ -44,6 +47,7 @@ public class RestServerConfiguration {
 			if (connector.getProtocolHandler() instanceof AbstractHttp11Protocol<?> http) {
 				http.setDisableUploadTimeout(false);
 				http.setConnectionUploadTimeout(Math.toIntExact(limits.time().toMillis()));
+				http.setContinueResponseTiming(ContinueResponseTiming.ON_REQUEST_BODY_READ.toString());
 			}
 		});
 	}

@@ -195,6 +195,16 @@ class BadInputTest {
 		assertProblem(path, answer);
 	}
 
+	/** Otherwise the client would send a body that nobody reads. */
+	@Test
+	void aRefusedClientThatExpectsContinueGetsOnlyTheRefusal() throws Exception {
+		String request = new String(BadRequests.post("/api/v1/collectives/all-reduce", new byte[0]),
+				StandardCharsets.US_ASCII)
+			.replace("Content-Length: 0", "Content-Length: 99999999\r\nExpect: 100-continue")
+			.replace("application/json", "application/octet-stream");
+		assertThat(http().send(request.getBytes(StandardCharsets.US_ASCII)).status()).isEqualTo(413);
+	}
+
 	/** Sends a byte every 20 ms until the server answers. */
 	private static void dribble(Socket socket) throws Exception {
 		long limit = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
