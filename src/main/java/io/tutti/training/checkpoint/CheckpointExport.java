@@ -33,9 +33,7 @@ public final class CheckpointExport {
 		Path source = checkpoint;
 		try {
 			source = find(checkpoint);
-			if (isInCheckpoint(file)) {
-				throw new IllegalArgumentException("the file would be in a checkpoint");
-			}
+			requireUsable(file);
 			try (CheckpointFiles files = new CheckpointFiles(source)) {
 				AtomicFile.write(file, (stream) -> {
 					try (TorchArchive archive = new TorchArchive(stream)) {
@@ -51,6 +49,20 @@ public final class CheckpointExport {
 		}
 		catch (IOException ex) {
 			throw CheckpointException.onThisRank("cannot export checkpoint " + source + " to " + file + ": " + ex, ex);
+		}
+	}
+
+	private static void requireUsable(Path file) throws IOException {
+		Path folder = file.toAbsolutePath().getParent();
+		if (folder == null || Files.isDirectory(file)) {
+			throw new IllegalArgumentException("the file " + file + " is a directory; give the name of a file in it");
+		}
+		if (!Files.isDirectory(folder)) {
+			throw new IllegalArgumentException(
+					"there is no directory " + folder + " for the file; create it, or give another file");
+		}
+		if (isInCheckpoint(file)) {
+			throw new IllegalArgumentException("the file would be in a checkpoint");
 		}
 	}
 

@@ -12,6 +12,7 @@ import java.util.stream.IntStream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
+import io.tutti.ExitCode;
 import io.tutti.engine.javacpp.NativeLibraryPreparation;
 import io.tutti.training.SharesLibtorch;
 import io.tutti.training.internal.TensorMemory;
@@ -138,6 +139,17 @@ class CheckpointExportTest {
 	}
 
 	@Test
+	void aFileThatCannotBeWrittenIsABadArgument() throws Exception {
+		Path run = this.directory.resolve("run");
+		try (CheckpointDirectory checkpoints = new CheckpointDirectory(run)) {
+			add(checkpoints, 3, List.of(STEPS));
+		}
+		assertRejected(run, this.directory.resolve("none/model.pt"), "there is no directory");
+		assertRejected(run, this.directory, "is a directory");
+		assertRejected(run, Path.of("/"), "is a directory");
+	}
+
+	@Test
 	void shardsHaveALimitedSizeAndHoldAllTensors() throws Exception {
 		Path shards = Files.createDirectory(this.directory.resolve("shards"));
 		AtomicInteger calls = new AtomicInteger();
@@ -159,6 +171,7 @@ class CheckpointExportTest {
 
 	private static void assertRejected(Path checkpoint, Path file, String reason) {
 		assertThatExceptionOfType(CheckpointException.class).isThrownBy(() -> CheckpointExport.write(checkpoint, file))
+			.satisfies((ex) -> assertThat(ex.exitCode()).isEqualTo(ExitCode.BAD_CONFIGURATION))
 			.withMessageContaining("cannot export checkpoint")
 			.withMessageContaining(reason);
 	}
