@@ -32,7 +32,9 @@ import picocli.CommandLine.ParentCommand;
  * and a short benchmark. During this run the script records the classes that the JVM
  * loads and links into the AOT cache that later ranks use.
  */
-@Command(name = "rehearse", hidden = true, description = "One rank of a short run that is recorded for the AOT cache.")
+@Command(name = "rehearse", hidden = true, mixinStandardHelpOptions = true,
+		exitCodeOnInvalidInput = ExitCode.BAD_CONFIGURATION,
+		description = "One rank of a short run that is recorded for the AOT cache.")
 final class RehearseCommand implements Callable<Integer> {
 
 	private static final Map<String, Object> DEFAULTS = Map.of("tutti.http.port", 0, RankLogging.QUIET_OTHERS, true);

@@ -38,7 +38,7 @@ public final class TuttiCommand implements Runnable {
 
 	private static final String TRAIN = "train";
 
-	/** In the order of the help text. */
+	/** In the order of the help text; the last one is hidden. */
 	private static final List<String> COMMANDS = List.of("serve", "train", "bench", "launch", "export", "env",
 			"rehearse");
 
@@ -164,6 +164,9 @@ public final class TuttiCommand implements Runnable {
 		CommandLine.UnmatchedArgumentException.printSuggestions(failure, err);
 		if (failure instanceof CommandLine.UnmatchedArgumentException unmatched) {
 			adviseOnLaunch(unmatched.getUnmatched().getFirst().split("=", 2)[0], commandLine, err);
+		}
+		if (commandLine.getCommand() instanceof TuttiCommand) {
+			err.println("The commands are " + String.join(", ", COMMANDS.subList(0, COMMANDS.size() - 1)) + ".");
 		}
 		err.println("Try `" + commandLine.getCommandSpec().qualifiedName() + " --help`.");
 		return commandLine.getCommandSpec().exitCodeOnInvalidInput();

@@ -59,6 +59,18 @@ class TuttiCommandTest {
 		assertThat(this.err.toString().lines()).hasSizeBetween(2, 4).first().asString().startsWith("tutti: ");
 	}
 
+	@Test
+	void anUnknownCommandIsAnsweredWithTheCommands() {
+		assertThat(this.tutti.execute("foo")).isEqualTo(ExitCode.BAD_CONFIGURATION);
+		assertThat(this.err.toString()).contains("The commands are serve, train, bench, launch, export, env.");
+	}
+
+	@Test
+	void theHiddenCommandHasHelpAndTheCodeOfInvalidArguments() {
+		assertThat(this.tutti.execute("rehearse", "--help")).isZero();
+		assertThat(this.tutti.execute("rehearse", "--nix")).isEqualTo(ExitCode.BAD_CONFIGURATION);
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "train -n 2", "bench --nnodes=2", "serve --min-ranks 2" })
 	void anOptionOfLaunchAfterItsCommandIsExplained(String line) {
@@ -66,6 +78,15 @@ class TuttiCommandTest {
 		assertThat(this.err.toString().lines()).contains(line.split("[ =]")[1]
 				+ " is an option of launch, which comes before the command, as in `tutti launch -n 2 "
 				+ line.split(" ")[0] + "`.");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "train --checkpoint=", "train --report=", "train --data=", "train --test-data=" })
+	void anEmptyPathIsRefused(String line) {
+		String[] words = line.split(" ");
+		CommandLine given = TuttiCommand.commandLine(Object.class, List.of(words[0]), words);
+		assertThatExceptionOfType(CommandLine.ParameterException.class).isThrownBy(() -> given.parseArgs(words))
+			.withMessageContaining("the path is empty");
 	}
 
 	@Test
