@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -47,6 +48,9 @@ public final class Handshake<H extends ClientHello> {
 
 	/** The start of a TLS record: type 22, major version 3. */
 	private static final int TLS_HANDSHAKE = 0x1603;
+
+	/** Starts of HTTP requests. */
+	private static final Set<String> HTTP_METHODS = Set.of("GET ", "HEAD", "POST", "PUT ", "OPTI", "DELE", "PRI ");
 
 	private static final String NO_TOKEN = "tutti: this job has no token";
 
@@ -190,7 +194,12 @@ public final class Handshake<H extends ClientHello> {
 	}
 
 	private static ControlMessage read(ByteChannel channel, HandshakeDeadline deadline) throws IOException {
-		int length = ByteBuffer.wrap(read(channel, Integer.BYTES, deadline)).getInt();
+		byte[] start = read(channel, Integer.BYTES, deadline);
+		if (HTTP_METHODS.contains(new String(start, StandardCharsets.US_ASCII))) {
+			throw new HandshakeException(Reason.PROTOCOL,
+					"it speaks HTTP, and this port is for ranks; send the request to tutti.http.port");
+		}
+		int length = ByteBuffer.wrap(start).getInt();
 		if (length >>> Short.SIZE == TLS_HANDSHAKE) {
 			throw new HandshakeException(Reason.AUTHENTICATION,
 					"it speaks TLS, which this job does not use; give every rank the same tutti.tls.bundle, or none");
