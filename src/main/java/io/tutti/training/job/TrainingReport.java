@@ -1,6 +1,7 @@
 package io.tutti.training.job;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -54,7 +55,7 @@ record TrainingReport(Map<String, Object> fields) {
 	/** Writes the report atomically. */
 	void write(Path file) {
 		try {
-			AtomicFile.write(file, MAPPER.writeValueAsBytes(this.fields));
+			AtomicFile.write(file, (MAPPER.writeValueAsString(this.fields) + "\n").getBytes(StandardCharsets.UTF_8));
 		}
 		catch (IOException ex) {
 			throw new ReportException("cannot write the report " + file + ": " + ex, ex);

@@ -238,6 +238,7 @@ class TrainingJobTest {
 		Path report = this.directory.resolve("report.json");
 		ClassifierJob options = new ClassifierJob(1, 32, 0.05, 42, 1, null, null, 0, report);
 		TrainingSummary summary = train(2, (_) -> options).getFirst();
+		assertThat(Files.readString(report)).endsWith("}\n");
 		JsonNode json = JsonMapper.shared().readTree(Files.readString(report));
 		assertThat(json.propertyNames()).containsExactly("worldSize", "backend", "epochs", "testAccuracy",
 				"samplesPerSecond", "allReducedBytes", "communicationSeconds", "checkpointSeconds", "parameterSha256");
