@@ -79,6 +79,7 @@ enum ProblemType {
 			case METHOD_NOT_ALLOWED -> METHOD_NOT_ALLOWED;
 			case NOT_ACCEPTABLE -> NOT_ACCEPTABLE;
 			case UNSUPPORTED_MEDIA_TYPE -> UNSUPPORTED_MEDIA_TYPE;
+			case NOT_IMPLEMENTED, HTTP_VERSION_NOT_SUPPORTED -> INVALID_ARGUMENT;
 			case null, default -> status.is4xxClientError() ? INVALID_ARGUMENT : null;
 		};
 	}

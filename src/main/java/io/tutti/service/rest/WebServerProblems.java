@@ -2,9 +2,11 @@ package io.tutti.service.rest;
 
 import java.io.IOException;
 
+import jakarta.servlet.http.HttpServletResponse;
 import org.apache.catalina.connector.Request;
 import org.apache.catalina.connector.Response;
 import org.apache.catalina.valves.ErrorReportValve;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.http.MediaType;
@@ -33,6 +35,7 @@ final class WebServerProblems extends ErrorReportValve {
 			return;
 		}
 		ProblemDetail problem = ProblemDetail.forStatus(response.getStatus());
+		problem.setDetail(detail(response.getStatus()));
 		this.problems.complete(problem);
 		try {
 			response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
@@ -43,6 +46,17 @@ final class WebServerProblems extends ErrorReportValve {
 		catch (IOException ex) {
 			this.container.getLogger().debug("a client closed its connection before the response", ex);
 		}
+	}
+
+	/** The web server does not say which part of a request it refuses. */
+	private static @Nullable String detail(int status) {
+		return switch (status) {
+			case HttpServletResponse.SC_BAD_REQUEST -> "the web server cannot read the request line and headers: they"
+					+ " must have one Host and a valid Content-Length, and be at most 8 KiB long";
+			case HttpServletResponse.SC_NOT_IMPLEMENTED -> "the only transfer coding of a body is chunked";
+			case HttpServletResponse.SC_HTTP_VERSION_NOT_SUPPORTED -> "the HTTP version is not supported; use HTTP/1.1";
+			default -> null;
+		};
 	}
 
 }

@@ -187,22 +187,16 @@ class BadInputTest {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "/actuator/health/a", "/actuator/health/a/b", "/actuator/health/diskSpace/x",
-			"/actuator/health/liveness/a", "/actuator/health/liveness/a/b" })
-	void anUnknownHealthComponentIsNotFound(String path) throws Exception {
-		RawHttp.Answer answer = http().send(BadRequests.get(path));
-		assertThat(answer.status()).isEqualTo(404);
-		assertProblem(path, answer);
-	}
-
-	/** Otherwise the client would send a body that nobody reads. */
-	@Test
-	void aRefusedClientThatExpectsContinueGetsOnlyTheRefusal() throws Exception {
-		String request = new String(BadRequests.post("/api/v1/collectives/all-reduce", new byte[0]),
-				StandardCharsets.US_ASCII)
-			.replace("Content-Length: 0", "Content-Length: 99999999\r\nExpect: 100-continue")
-			.replace("application/json", "application/octet-stream");
-		assertThat(http().send(request.getBytes(StandardCharsets.US_ASCII)).status()).isEqualTo(413);
+	@CsvSource({ "HTTP/1.1,HTTP/3.0,505,HTTP/1.1", "Connection:,Transfer-Encoding: frob\\r\\nConnection:,501,chunked",
+			"Host: localhost,Host: localhost\\r\\nHost: localhost,400,one Host" })
+	void aRequestThatTheWebServerRefusesSaysWhatIsWrong(String part, String wrong, int status, String expected)
+			throws Exception {
+		RawHttp.Answer answer = http().send(new String(BadRequests.get("/api/v1/group"), StandardCharsets.US_ASCII)
+			.replace(part, wrong.translateEscapes())
+			.getBytes(StandardCharsets.US_ASCII));
+		assertThat(answer.status()).isEqualTo(status);
+		assertProblem(wrong, answer);
+		assertThat(JsonMapper.shared().readTree(answer.body()).path("detail").asString()).contains(expected);
 	}
 
 	/** Sends a byte every 20 ms until the server answers. */
