@@ -96,14 +96,15 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
 
 	}
 
-	/** Replaces Spring's text for a missing content type, which would name it null. */
+	/**
+	 * Replaces Spring's text, which names no supported type, and a missing type as null.
+	 */
 	@Override
 	protected @Nullable ResponseEntity<Object> handleHttpMediaTypeNotSupported(HttpMediaTypeNotSupportedException ex,
 			HttpHeaders headers, HttpStatusCode status, WebRequest request) {
-		if (ex.getContentType() == null) {
-			ex.getBody()
-				.setDetail("Content-Type is missing; supported: " + MediaType.toString(ex.getSupportedMediaTypes()));
-		}
+		String type = (ex.getContentType() != null) ? ex.getContentType() + " is not supported" : "is missing";
+		ex.getBody()
+			.setDetail("Content-Type " + type + "; supported: " + MediaType.toString(ex.getSupportedMediaTypes()));
 		return super.handleHttpMediaTypeNotSupported(ex, headers, status, request);
 	}
 
@@ -126,8 +127,9 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
 	protected @Nullable ResponseEntity<Object> handleHttpMessageNotReadable(HttpMessageNotReadableException ex,
 			HttpHeaders headers, HttpStatusCode status, WebRequest request) {
 		return respond(isTimeout(ex) ? slowBody() : switch (ex.getCause()) {
-			case StreamConstraintsException _ -> new ProblemException(HttpStatus.CONTENT_TOO_LARGE,
-					ProblemType.INVALID_ARGUMENT, "the body exceeds the limits of this endpoint");
+			case StreamConstraintsException _ ->
+				new ProblemException(HttpStatus.CONTENT_TOO_LARGE, ProblemType.INVALID_ARGUMENT, "the body exceeds "
+						+ JsonRequest.MAX_BYTES + " bytes or " + JsonRequest.MAX_NESTING + " levels of nesting");
 			case StreamReadException cause -> malformedBody("not valid JSON: " + mistake(cause));
 			case DatabindException cause -> ProblemException.invalidArgument(JsonMistake.describe(cause));
 			case null, default -> malformedBody("missing or cannot be read");

@@ -199,6 +199,18 @@ class BadInputTest {
 		assertThat(JsonMapper.shared().readTree(answer.body()).path("detail").asString()).contains(expected);
 	}
 
+	@Test
+	void aRefusedBodyNamesTheTypeAndSizeThatAreAccepted() throws Exception {
+		String form = new String(BadRequests.post("/api/v1/collectives/all-reduce", new byte[4]),
+				StandardCharsets.ISO_8859_1)
+			.replace("application/json", "application/x-www-form-urlencoded");
+		assertThat(http().send(form.getBytes(StandardCharsets.ISO_8859_1)).body())
+			.contains("application/x-www-form-urlencoded", "supported: application/octet-stream");
+		String large = "{\"label\":\"" + "x".repeat(100_000) + "\"}";
+		assertThat(http().send(BadRequests.post("/api/v1/barrier", large.getBytes(StandardCharsets.US_ASCII))).body())
+			.contains("65536 bytes");
+	}
+
 	/** Sends a byte every 20 ms until the server answers. */
 	private static void dribble(Socket socket) throws Exception {
 		long limit = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
