@@ -1,5 +1,6 @@
 package io.tutti.service.rest;
 
+import java.util.Collections;
 import java.util.Set;
 
 import io.tutti.service.config.AllowedHosts;
@@ -78,11 +79,13 @@ final class ForeignRequestCheck {
 	}
 
 	/**
-	 * Compares scheme, host and port; an origin that cannot be parsed counts as another.
+	 * Compares scheme, host and port; an origin that cannot be parsed and several origins
+	 * count as another.
 	 */
 	private static boolean isOfAnotherOrigin(HttpServletRequest request) {
 		try {
-			return CorsUtils.isCorsRequest(request);
+			return Collections.list(request.getHeaders(HttpHeaders.ORIGIN)).size() > 1
+					|| CorsUtils.isCorsRequest(request);
 		}
 		catch (IllegalArgumentException | IllegalStateException ex) {
 			return true;

@@ -211,6 +211,16 @@ class BadInputTest {
 			.contains("65536 bytes");
 	}
 
+	@Test
+	void aSecondOriginIsChecked() throws Exception {
+		String request = new String(BadRequests.post("/api/v1/control/abort", "{}".getBytes(StandardCharsets.US_ASCII)),
+				StandardCharsets.US_ASCII)
+			.replace("Connection:", "Origin: http://localhost\r\nOrigin: http://other.example\r\nConnection:");
+		RawHttp.Answer answer = http().send(request.getBytes(StandardCharsets.US_ASCII));
+		assertThat(answer.status()).isEqualTo(403);
+		assertProblem("two origins", answer);
+	}
+
 	/** Sends a byte every 20 ms until the server answers. */
 	private static void dribble(Socket socket) throws Exception {
 		long limit = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
