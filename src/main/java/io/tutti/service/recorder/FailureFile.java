@@ -24,7 +24,8 @@ import org.springframework.beans.factory.DisposableBean;
 
 /**
  * Writes this rank's flight recorder to a file when the group breaks, and logs its path.
- * Shutdown waits up to a second for the file.
+ * A rank without peers writes none: its failure is its own, and there is nothing to
+ * compare. Shutdown waits up to a second for the file.
  */
 final class FailureFile implements DisposableBean {
 
@@ -68,7 +69,7 @@ final class FailureFile implements DisposableBean {
 
 	private void write(BrokenGeneration generation) {
 		RankTrace trace = generation.trace();
-		if (trace == null) {
+		if (trace == null || generation.assignment().worldSize() == 1) {
 			return;
 		}
 		try {

@@ -48,15 +48,14 @@ final class FailureFolder {
 
 	/**
 	 * The name of a job for its files. Jobs without an id are told apart by their
-	 * rendezvous address, which a restart keeps, and a rank without peers by its process.
+	 * rendezvous address, which a restart keeps.
 	 * @param assignment the launcher's
 	 */
 	static String nameOf(String jobId, RankAssignment assignment) {
 		if (!jobId.equals(EngineSettings.DEFAULTS.jobId())) {
 			return jobId;
 		}
-		return (assignment.worldSize() > 1) ? assignment.masterAddress() + "-" + assignment.masterPort()
-				: "pid-" + ProcessHandle.current().pid();
+		return assignment.masterAddress() + "-" + assignment.masterPort();
 	}
 
 	/** Writes a file and removes the oldest beyond the limit. */

@@ -62,8 +62,6 @@ class FailureFolderTest {
 			.isEqualTo(FailureFolder.nameOf("default", RankAssignment.onOneHost(0, 2, 29501)))
 			.isEqualTo("127.0.0.1-29501")
 			.isNotEqualTo(FailureFolder.nameOf("default", RankAssignment.onOneHost(1, 2, 29502)));
-		assertThat(FailureFolder.nameOf("default", RankAssignment.single()))
-			.isEqualTo("pid-" + ProcessHandle.current().pid());
 	}
 
 	@Test
