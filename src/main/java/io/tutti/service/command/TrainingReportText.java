@@ -18,7 +18,7 @@ final class TrainingReportText {
 	/** Several lines, without a line separator after the last. */
 	static String of(TrainingSummary summary) {
 		return String.join("\n", progress(summary),
-				score(summary) + format("speed           %,.0f samples/s, %s", summary.samplesPerSecond(),
+				score(summary) + format("speed           %s, %s", speed(summary),
 						ranks(summary.worldSize(), summary.backend())),
 				format("all-reduced     %,.1f MB by each rank", summary.allReducedBytes() / 1e6),
 				format("communicating   %.1f %% of the time (%.2f of %.2f s)", 100 * summary.communicationShare(),
@@ -26,6 +26,11 @@ final class TrainingReportText {
 				optimizer(summary) + checkpoints(summary) + reforms(summary)
 						+ format("parameters      sha256 %s…, the same on every rank",
 								summary.parameterSha256().getFirst().substring(0, HASH_CHARS)));
+	}
+
+	private static String speed(TrainingSummary summary) {
+		return (summary.trainingSeconds() > 0) ? format("%,.0f samples/s", summary.samplesPerSecond())
+				: "no step in this run";
 	}
 
 	private static String progress(TrainingSummary summary) {

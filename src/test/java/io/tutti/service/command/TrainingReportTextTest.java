@@ -40,6 +40,13 @@ class TrainingReportTextTest {
 	}
 
 	@Test
+	void aJobThatWasCompleteHasNoSpeed() {
+		TrainingSummary summary = new TrainingSummary(1, "tcp", 30, 1350, TestMetric.ACCURACY, 0.5, 0, 0, 0, 0,
+				List.of(HASH), false, 0, 0, 0, List.of());
+		assertThat(TrainingReportText.of(summary)).contains("\nspeed           no step in this run, 1 rank");
+	}
+
+	@Test
 	void oneEpochIsNotPlural() {
 		TrainingSummary summary = new TrainingSummary(1, "tcp", 1, 1, TestMetric.ACCURACY, 0.5, 1, 0, 1, 0,
 				List.of(HASH), false, 0, 0, 0, List.of());
