@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 
+import io.tutti.ExitCode;
 import io.tutti.service.config.ConfigurationException;
 import io.tutti.training.job.TrainingOptions;
 import org.jspecify.annotations.Nullable;
@@ -44,7 +45,7 @@ final class TrainingFiles {
 			throw refused("the report " + report + " cannot be written: there is no directory " + folder, "--report");
 		}
 		String problem = !Files.exists(report) || Files.isRegularFile(report, LinkOption.NOFOLLOW_LINKS)
-				? problemOfWritingTo(folder) : Files.isWritable(report) ? null : "permission denied";
+				? problemOfWritingTo(folder, "--report") : Files.isWritable(report) ? null : "permission denied";
 		if (problem != null) {
 			throw refused("the report " + report + " cannot be written: " + problem, "--report");
 		}
@@ -53,8 +54,10 @@ final class TrainingFiles {
 	/**
 	 * Creates and deletes a file, since permissions alone do not show a full or read-only
 	 * file system.
+	 * @throws ConfigurationException if the file can be created but not written, as on a
+	 * full disk, for which a restart may help
 	 */
-	private static @Nullable String problemOfWritingTo(Path folder) {
+	private static @Nullable String problemOfWritingTo(Path folder, String option) {
 		try {
 			Path probe = Files.createTempFile(folder, ".tutti-", ".tmp");
 			try {
@@ -68,10 +71,13 @@ final class TrainingFiles {
 		catch (AccessDeniedException ex) {
 			return "permission denied for " + folder;
 		}
+		catch (FileSystemException ex) {
+			return (ex.getReason() != null) ? ex.getReason() + " in " + folder : "no file can be created in " + folder;
+		}
 		catch (IOException ex) {
-			return (ex instanceof FileSystemException failure && failure.getReason() != null)
-					? failure.getReason() + " in " + folder
-					: "no file can be written in " + folder + ": " + ex.getMessage();
+			throw new ConfigurationException(ExitCode.INTERNAL,
+					"no file can be written in " + folder + ": " + ex.getMessage(),
+					"Free space, or give another path with " + option, ex);
 		}
 	}
 
@@ -84,7 +90,8 @@ final class TrainingFiles {
 		if (existing == null) {
 			return;
 		}
-		String problem = Files.isDirectory(existing) ? problemOfWritingTo(existing) : existing + " is not a directory";
+		String problem = Files.isDirectory(existing) ? problemOfWritingTo(existing, "--checkpoint")
+				: existing + " is not a directory";
 		if (problem != null) {
 			throw refused("the checkpoint directory " + folder + " cannot be used: " + problem, "--checkpoint");
 		}

@@ -5,11 +5,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A rank cannot start with its configuration. Carries the problem and the action to take.
- * Exit code 64.
+ * Exit code 64, unless a restart may help.
  */
 public final class ConfigurationException extends RuntimeException implements ExitCode.Source {
 
 	private static final long serialVersionUID = 1L;
+
+	private final int exitCode;
 
 	private final String problem;
 
@@ -20,7 +22,12 @@ public final class ConfigurationException extends RuntimeException implements Ex
 	}
 
 	public ConfigurationException(String problem, String action, @Nullable Throwable cause) {
+		this(ExitCode.BAD_CONFIGURATION, problem, action, cause);
+	}
+
+	public ConfigurationException(int exitCode, String problem, String action, @Nullable Throwable cause) {
 		super(problem + ". " + action, cause);
+		this.exitCode = exitCode;
 		this.problem = problem;
 		this.action = action;
 	}
@@ -37,7 +44,7 @@ public final class ConfigurationException extends RuntimeException implements Ex
 
 	@Override
 	public int exitCode() {
-		return ExitCode.BAD_CONFIGURATION;
+		return this.exitCode;
 	}
 
 }
