@@ -61,13 +61,13 @@ class ProblemException extends ErrorResponseException {
 
 	/** In an application that has its own web server, which may be open to anyone. */
 	static ProblemException noTokenConfigured() {
-		return denied(HttpStatus.FORBIDDEN, "this request changes state, and the job has no token").with("hint",
+		return denied(HttpStatus.FORBIDDEN, "this request changes state, and the job has no token").member("hint",
 				"Set tutti.security.token or tutti.security.token-file, or let Spring Security authorize the path, or"
 						+ " set tutti.security.anonymous=true");
 	}
 
 	static ProblemException foreignHost(String host) {
-		return denied(HttpStatus.FORBIDDEN, "the host " + host + " is not a name or address of this rank").with("hint",
+		return denied(HttpStatus.FORBIDDEN, "the host " + host + " is not a name or address of this rank").member("hint",
 				"Send the request to an address of this rank, or add the host to tutti.http.allowed-hosts"
 						+ " (TUTTI_HTTP_ALLOWEDHOSTS)");
 	}
@@ -75,7 +75,7 @@ class ProblemException extends ErrorResponseException {
 	static ProblemException foreignOrigin(String origin) {
 		return denied(HttpStatus.FORBIDDEN,
 				"this request changes state and is from a web page of another origin (" + origin + ")")
-			.with("hint", "Send it from a program, which names no origin; behind a proxy that ends TLS or replaces the"
+			.member("hint", "Send it from a program, which names no origin; behind a proxy that ends TLS or replaces the"
 					+ " host, let the rank trust its forwarded headers (server.forward-headers-strategy)");
 	}
 
@@ -84,7 +84,7 @@ class ProblemException extends ErrorResponseException {
 	}
 
 	/** Sets a member of the problem. */
-	final ProblemException with(String name, Object value) {
+	final ProblemException member(String name, Object value) {
 		getBody().setProperty(name, value);
 		return this;
 	}

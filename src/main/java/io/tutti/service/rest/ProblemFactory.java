@@ -51,7 +51,7 @@ final class ProblemFactory {
 				: ProblemType.GROUP_NOT_FORMED;
 		ProblemException problem = new ProblemException(HttpStatus.SERVICE_UNAVAILABLE, type,
 				String.valueOf(ex.getMessage()))
-			.with("state", ex.status().state());
+			.member("state", ex.status().state());
 		if (failure != null) {
 			describe(problem, failure);
 		}
@@ -60,12 +60,12 @@ final class ProblemFactory {
 	}
 
 	private static void describe(ProblemException problem, Failure failure) {
-		problem.with("group", failure.group()).with("missingRanks", failure.ranks());
+		problem.member("group", failure.group()).member("missingRanks", failure.ranks());
 		if (failure.collective() != null) {
-			problem.with("collective", failure.collective().label())
-				.with("sequence", failure.sequence())
-				.with("elapsedMs", failure.elapsed().toMillis())
-				.with("timeoutMs", failure.timeout().toMillis());
+			problem.member("collective", failure.collective().label())
+				.member("sequence", failure.sequence())
+				.member("elapsedMs", failure.elapsed().toMillis())
+				.member("timeoutMs", failure.timeout().toMillis());
 		}
 	}
 

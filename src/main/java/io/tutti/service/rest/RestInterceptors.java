@@ -13,10 +13,8 @@ import tools.jackson.databind.json.JsonMapper;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
-import org.springframework.http.ProblemDetail;
 import org.springframework.http.converter.HttpMessageConverters;
 import org.springframework.http.converter.json.JacksonJsonHttpMessageConverter;
-import org.springframework.web.ErrorResponseException;
 import org.springframework.web.servlet.HandlerExceptionResolver;
 import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
@@ -93,10 +91,9 @@ final class RestInterceptors implements WebMvcConfigurer {
 		public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler) {
 			String encoding = request.getHeader(HttpHeaders.CONTENT_ENCODING);
 			if (encoding != null && !encoding.equalsIgnoreCase("identity")) {
-				throw new ErrorResponseException(HttpStatus.UNSUPPORTED_MEDIA_TYPE,
-						ProblemDetail.forStatusAndDetail(HttpStatus.UNSUPPORTED_MEDIA_TYPE,
-								"Content-Encoding " + encoding + " is not supported; send the body as it is"),
-						null);
+				throw new ProblemException(HttpStatus.UNSUPPORTED_MEDIA_TYPE, ProblemType.UNSUPPORTED_MEDIA_TYPE,
+						"Content-Encoding " + encoding + " is not supported")
+					.member("hint", "Send the body without compression and without Content-Encoding");
 			}
 			return true;
 		}

@@ -20,20 +20,20 @@ final class RoundFailedException extends ProblemException {
 			BarrierOutcome outcome, Duration timeout) {
 		super(status, type, detail);
 		if (outcome.result() == BarrierOutcome.Result.LATE) {
-			with("hint", "Call again: the next call of the label joins the next round; give the other ranks a longer"
+			member("hint", "Call again: the next call of the label joins the next round; give the other ranks a longer"
 					+ " timeoutMs if this rank is often late");
 		}
-		with("collective", collective).with("label", outcome.label())
-			.with("round", outcome.round())
-			.with("missingRanks", outcome.missingRanks())
-			.with("elapsedMs", outcome.waitedMillis())
-			.with("timeoutMs", timeout.toMillis());
+		member("collective", collective).member("label", outcome.label())
+			.member("round", outcome.round())
+			.member("missingRanks", outcome.missingRanks())
+			.member("elapsedMs", outcome.waitedMillis())
+			.member("timeoutMs", timeout.toMillis());
 	}
 
 	static ProblemException ofBarrier(BarrierOutcome outcome, Duration timeout) {
 		return new RoundFailedException(status(outcome), ProblemType.COLLECTIVE_TIMEOUT,
 				"barrier " + outcome.label() + " #" + outcome.round() + reason(outcome), "barrier", outcome, timeout)
-			.with("arrived", outcome.arrived());
+			.member("arrived", outcome.arrived());
 	}
 
 	static ProblemException ofCall(CallSignature call, CallMatch match, Duration timeout) {
@@ -44,7 +44,7 @@ final class RoundFailedException extends ProblemException {
 		return new RoundFailedException(mismatch ? HttpStatus.CONFLICT : status(outcome),
 				mismatch ? ProblemType.COLLECTIVE_MISMATCH : ProblemType.COLLECTIVE_TIMEOUT, detail,
 				call.collective().label(), outcome, timeout)
-			.with("calls", CallText.byRank(match.calls()));
+			.member("calls", CallText.byRank(match.calls()));
 	}
 
 	private static HttpStatus status(BarrierOutcome outcome) {

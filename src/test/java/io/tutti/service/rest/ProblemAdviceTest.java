@@ -26,7 +26,7 @@ class ProblemAdviceTest {
 	/** As of a named round, while another thread writes its response. */
 	@Test
 	void requestsThatFailWithOneExceptionShareNoProblem() {
-		ProblemException shared = ProblemException.roundConflict("round 4 is over").with("calls", "none");
+		ProblemException shared = ProblemException.roundConflict("round 4 is over").member("calls", "none");
 		ProblemDetail first = respond(shared);
 		assertThat(first.getProperties()).containsEntry("rank", 1).containsEntry("calls", "none");
 		assertThat(respond(shared)).isNotSameAs(first).isEqualTo(first);
