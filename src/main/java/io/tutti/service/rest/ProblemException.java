@@ -67,16 +67,17 @@ class ProblemException extends ErrorResponseException {
 	}
 
 	static ProblemException foreignHost(String host) {
-		return denied(HttpStatus.FORBIDDEN, "the host " + host + " is not a name or address of this rank").member("hint",
-				"Send the request to an address of this rank, or add the host to tutti.http.allowed-hosts"
-						+ " (TUTTI_HTTP_ALLOWEDHOSTS)");
+		return denied(HttpStatus.FORBIDDEN, "the host " + host + " is not a name or address of this rank")
+			.member("hint", "Send the request to an address of this rank, or add the host to tutti.http.allowed-hosts"
+					+ " (TUTTI_HTTP_ALLOWEDHOSTS)");
 	}
 
 	static ProblemException foreignOrigin(String origin) {
 		return denied(HttpStatus.FORBIDDEN,
 				"this request changes state and is from a web page of another origin (" + origin + ")")
-			.member("hint", "Send it from a program, which names no origin; behind a proxy that ends TLS or replaces the"
-					+ " host, let the rank trust its forwarded headers (server.forward-headers-strategy)");
+			.member("hint",
+					"Send it from a program, which names no origin; behind a proxy that ends TLS or replaces the"
+							+ " host, let the rank trust its forwarded headers (server.forward-headers-strategy)");
 	}
 
 	private static ProblemException denied(HttpStatus status, String detail) {

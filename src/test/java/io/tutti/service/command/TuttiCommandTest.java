@@ -86,7 +86,7 @@ class TuttiCommandTest {
 		String[] words = line.split(" ");
 		CommandLine given = TuttiCommand.commandLine(Object.class, List.of(words[0]), words);
 		assertThatExceptionOfType(CommandLine.ParameterException.class).isThrownBy(() -> given.parseArgs(words))
-			.withMessageContaining("the path is empty");
+			.withMessageContaining("a path must not be empty");
 	}
 
 	@Test
