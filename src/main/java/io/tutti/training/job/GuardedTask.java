@@ -16,6 +16,7 @@ import io.tutti.training.TrainingStep;
 import io.tutti.training.TrainingTask;
 import io.tutti.training.internal.TensorIdentity;
 import io.tutti.training.internal.TensorMemory;
+import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.pytorch.LBFGS;
 import org.bytedeco.pytorch.Module;
 import org.bytedeco.pytorch.Optimizer;
@@ -48,7 +49,11 @@ record GuardedTask(TrainingTask task) implements TrainingTask {
 
 	@Override
 	public Module model() {
-		return call("model", this.task::model);
+		Module model = call("model", this.task::model);
+		if (Arrays.stream(model.parameters().get()).noneMatch(Tensor::requires_grad)) {
+			throw rejected("model", "it has no parameter that requires a gradient");
+		}
+		return model;
 	}
 
 	@Override
@@ -121,7 +126,11 @@ record GuardedTask(TrainingTask task) implements TrainingTask {
 
 	@Override
 	public OptionalDouble guessingLoss() {
-		return call("guessingLoss", this.task::guessingLoss);
+		OptionalDouble loss = call("guessingLoss", this.task::guessingLoss);
+		if (loss.isPresent() && !Double.isFinite(loss.getAsDouble())) {
+			throw rejected("guessingLoss", "the loss must be finite, got " + loss.getAsDouble());
+		}
+		return loss;
 	}
 
 	@Override
@@ -139,6 +148,10 @@ record GuardedTask(TrainingTask task) implements TrainingTask {
 
 	/** Runs the backward pass of a loss, whose failures are those of {@code losses}. */
 	void backward(Tensor loss) {
+		if (!loss.requires_grad()) {
+			throw rejected("losses",
+					"the losses do not depend on a parameter that requires a gradient, as after detach()");
+		}
 		call("losses, backward pass", () -> {
 			loss.backward();
 			return loss;
@@ -156,6 +169,9 @@ record GuardedTask(TrainingTask task) implements TrainingTask {
 											+ " samples without reducing them (reduction none)"
 									: "shape " + TensorMemory.shape(values)));
 		}
+		if (values.is_complex()) {
+			throw rejected(method, "it must return real values, got " + values.scalar_type().intern());
+		}
 		return values;
 	}
 
@@ -164,7 +180,8 @@ record GuardedTask(TrainingTask task) implements TrainingTask {
 		try {
 			result = call.get();
 		}
-		catch (RuntimeException | LinkageError | AssertionError | StackOverflowError ex) {
+		catch (Exception | LinkageError | AssertionError | StackOverflowError ex) {
+			// Other languages than Java throw checked exceptions that are not declared.
 			if (ex instanceof ExitCode.Source) {
 				throw ex;
 			}
@@ -172,6 +189,9 @@ record GuardedTask(TrainingTask task) implements TrainingTask {
 		}
 		if (result == null) {
 			throw rejected(method, "it returned null");
+		}
+		if (result instanceof Pointer object && object.isNull()) {
+			throw rejected(method, "it returned an object that is closed");
 		}
 		return result;
 	}

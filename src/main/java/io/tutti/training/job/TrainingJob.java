@@ -1,7 +1,9 @@
 package io.tutti.training.job;
 
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
@@ -47,6 +49,8 @@ public final class TrainingJob {
 	private final AtomicReference<@Nullable String> stopReason = new AtomicReference<>();
 
 	/** Generations of the group in which this rank has trained. */
+	private final AtomicBoolean started = new AtomicBoolean();
+
 	private int generations;
 
 	/** Of earlier generations of the group. */
@@ -114,6 +118,7 @@ public final class TrainingJob {
 	 * thread, once per job. A failure of this rank only aborts the group, so that the
 	 * other ranks receive the reason.
 	 * @return the summary of the job
+	 * @throws IllegalStateException if it has been called before
 	 * @throws io.tutti.training.table.MalformedDataException if a table cannot be read or
 	 * used for training
 	 * @throws TaskException if the task throws another exception or breaks its contract
@@ -130,10 +135,13 @@ public final class TrainingJob {
 	 * @throws io.tutti.CollectiveException if the group breaks
 	 */
 	public TrainingSummary run() {
+		if (this.started.getAndSet(true)) {
+			throw new IllegalStateException("run() was called before; create another TrainingJob");
+		}
 		try (this.task) {
 			return train();
 		}
-		catch (RuntimeException | Error ex) {
+		catch (Throwable ex) {
 			if (this.group != null && !isKnownToAll(ex)) {
 				this.group.abort(ExitCode.ofOthers(ex),
 						"rank " + this.group.rank() + " cannot continue training: " + ex.getMessage());
@@ -161,13 +169,23 @@ public final class TrainingJob {
 		TrainingDevice place = this.device.get();
 		IntraOpThreads.set(this.options.threads());
 		SampleCounts samples = this.task.load(this.options.seed(), place);
-		JobFingerprint job = this.options.fingerprint(this.task.identity(), samples);
+		JobFingerprint job = fingerprint(samples);
 		if (this.group != null) {
 			ParameterAgreement.require(this.group, shared(job, samples, place));
 		}
 		TrainingSummary summary = train(samples, job, place);
 		this.listener.finished(summary);
 		return summary;
+	}
+
+	private JobFingerprint fingerprint(SampleCounts samples) {
+		Map<String, String> identity = this.task.identity();
+		try {
+			return this.options.fingerprint(identity, samples);
+		}
+		catch (IllegalArgumentException ex) {
+			throw this.task.rejected("identity", String.valueOf(ex.getMessage()));
+		}
 	}
 
 	private TrainingSummary train(SampleCounts samples, JobFingerprint job, TrainingDevice place) {

@@ -2,7 +2,9 @@ package io.tutti.training.job;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.io.IOException;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -200,13 +202,12 @@ class TrainingTaskTest {
 
 	@Test
 	void anIdentityWithTheNameOfAnOptionIsRefused() throws Exception {
-		Outcome<TrainingSummary> outcome = outcomes(1, (_) -> new Line() {
+		assertFails(new Line() {
 			@Override
 			public Map<String, String> identity() {
 				return Map.of("seed", "7");
 			}
-		}, options(1, null), (_) -> TrainingListener.NONE).getFirst();
-		assertThat(outcome.failure()).hasMessageContaining("two values of a job have the same name");
+		}, ExitCode.BAD_CONFIGURATION, "identity: two values of a job have the same name");
 	}
 
 	/** Rank 1 has no sample in the last step of an epoch. */
@@ -394,6 +395,92 @@ class TrainingTaskTest {
 				throw new IllegalStateException("the disk is gone");
 			}
 		}, ExitCode.INTERNAL, "failed in load: IllegalStateException: the disk is gone", "--debug");
+	}
+
+	/** As a task in Kotlin may do without declaring it. */
+	@Test
+	void aCheckedExceptionOfATaskEndsTheJobOnEveryRank() throws Exception {
+		List<Outcome<TrainingSummary>> outcomes = outcomes(2, (rank) -> new Line() {
+			@Override
+			public Tensor losses(Batch batch) {
+				if (rank == 1) {
+					TrainingTaskTest.<RuntimeException>throwUnchecked(new IOException("no space left"));
+				}
+				return super.losses(batch);
+			}
+		}, options(1, null), (_) -> TrainingListener.NONE);
+		assertThat(outcomes).allSatisfy((outcome) -> assertThat(outcome.failure())
+			.hasMessageContaining("failed in losses: IOException: no space left"));
+	}
+
+	@SuppressWarnings("unchecked")
+	private static <E extends Throwable> void throwUnchecked(Throwable failure) throws E {
+		throw (E) failure;
+	}
+
+	@Test
+	void aClosedObjectIsRefused() throws Exception {
+		assertFails(new Line() {
+			@Override
+			public Tensor losses(Batch batch) {
+				Tensor losses = super.losses(batch);
+				losses.close();
+				return losses;
+			}
+		}, ExitCode.BAD_CONFIGURATION, "losses: it returned an object that is closed");
+	}
+
+	@Test
+	void aModelWithoutAParameterToLearnIsRefused() throws Exception {
+		assertFails(new Line() {
+			@Override
+			public Module model() {
+				Module model = super.model();
+				Arrays.stream(model.parameters().get()).forEach((parameter) -> parameter.requires_grad_(false));
+				return model;
+			}
+		}, ExitCode.BAD_CONFIGURATION, "model: it has no parameter that requires a gradient");
+	}
+
+	@Test
+	void lossesThatDependOnNoParameterAreRefused() throws Exception {
+		assertFails(new Line() {
+			@Override
+			public Tensor losses(Batch batch) {
+				return super.losses(batch).detach();
+			}
+		}, ExitCode.BAD_CONFIGURATION, "losses: the losses do not depend on a parameter");
+	}
+
+	/** libtorch would drop the imaginary part. */
+	@Test
+	void complexLossesAreRefused() throws Exception {
+		assertFails(new Line() {
+			@Override
+			public Tensor losses(Batch batch) {
+				return super.losses(batch).to(torch.ScalarType.ComplexFloat);
+			}
+		}, ExitCode.BAD_CONFIGURATION, "losses: it must return real values, got ComplexFloat");
+	}
+
+	@Test
+	void aGuessingLossThatIsNotFiniteIsRefused() throws Exception {
+		assertFails(new Line() {
+			@Override
+			public OptionalDouble guessingLoss() {
+				return OptionalDouble.of(Double.NaN);
+			}
+		}, ExitCode.BAD_CONFIGURATION, "guessingLoss: the loss must be finite, got NaN");
+	}
+
+	@Test
+	void aJobRunsOnce() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(1, TIMEOUTS)) {
+			TrainingJob job = new TrainingJob(world.group(0), new Line(), options(1, null), TrainingListener.NONE);
+			job.run();
+			assertThatExceptionOfType(IllegalStateException.class).isThrownBy(job::run)
+				.withMessageContaining("create another TrainingJob");
+		}
 	}
 
 	@Test
