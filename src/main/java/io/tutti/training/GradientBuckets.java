@@ -148,6 +148,7 @@ final class GradientBuckets implements AutoCloseable {
 	}
 
 	void zero() {
+		requireUnbroken();
 		completeAnnounced();
 		if (this.computed && this.settings.overlap() != Overlap.NEVER) {
 			throw new IllegalStateException(
@@ -191,13 +192,7 @@ final class GradientBuckets implements AutoCloseable {
 			throw new IllegalStateException(
 					"synchronizeGradients() was called inside noSync(): close the scope before the last backward pass");
 		}
-		if (this.broken != null) {
-			throw new IllegalStateException(
-					"an earlier synchronizeGradients() failed, so that the gradients of this rank"
-							+ " may be its own alone: close this DistributedDataParallel and wrap the model again, in a group"
-							+ " that works",
-					this.broken);
-		}
+		requireUnbroken();
 		long start = System.nanoTime();
 		this.everSynchronized = true;
 		completeAnnounced();
@@ -217,6 +212,16 @@ final class GradientBuckets implements AutoCloseable {
 			throw ex;
 		}
 		this.waitedNanos += System.nanoTime() - start;
+	}
+
+	private void requireUnbroken() {
+		if (this.broken != null) {
+			throw new IllegalStateException(
+					"an earlier synchronizeGradients() failed, so that the gradients of this rank"
+							+ " may be its own alone: close this DistributedDataParallel and wrap the model again, in a group"
+							+ " that works",
+					this.broken);
+		}
 	}
 
 	private String reason(Throwable failure) {
