@@ -11,12 +11,15 @@ import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.tutti.CollectiveException;
 import io.tutti.DataType;
 import io.tutti.ExitCode;
 import io.tutti.ProcessGroup;
+import io.tutti.training.checkpoint.JobFingerprint.Value;
+import io.tutti.training.internal.TextGather;
 import org.bytedeco.javacpp.PointerScope;
 import org.jspecify.annotations.Nullable;
 
@@ -97,8 +100,8 @@ public final class CheckpointStore implements AutoCloseable {
 	 * Locks the directory and restores the state on every rank from rank 0's newest
 	 * checkpoint. A collective call.
 	 * @return the progress of the checkpoint, {@code null} if there is none
-	 * @throws CheckpointException on every rank, if another job uses the directory or
-	 * this job cannot continue from the checkpoint
+	 * @throws CheckpointException on every rank, if the ranks' jobs differ, if another
+	 * job uses the directory, or if this job cannot continue from the checkpoint
 	 */
 	public @Nullable Progress restore() {
 		return restore((_) -> {
@@ -113,6 +116,7 @@ public final class CheckpointStore implements AutoCloseable {
 	 */
 	public @Nullable Progress restore(Consumer<Progress> replaced) {
 		this.opened = true;
+		requireOneJob();
 		this.toldNanos = System.nanoTime();
 		try (Found found = (this.group.rank() == 0) ? find() : Found.nothing()) {
 			while (broadcastReading(false)) {
@@ -126,6 +130,17 @@ public final class CheckpointStore implements AutoCloseable {
 		catch (IOException ex) {
 			throw CheckpointException
 				.onThisRank("cannot read the checkpoint in " + this.options.directory() + ": " + ex, ex);
+		}
+	}
+
+	private void requireOneJob() {
+		List<String> jobs = TextGather.allGather(this.group,
+				this.job.values().stream().map(Value::toString).sorted().collect(Collectors.joining(", ")));
+		for (int rank = 1; rank < jobs.size(); rank++) {
+			if (!jobs.get(rank).equals(jobs.getFirst())) {
+				throw CheckpointException.onEveryRank(ExitCode.BAD_CONFIGURATION, "the ranks' jobs differ: rank " + rank
+						+ " has " + jobs.get(rank) + ", but rank 0 has " + jobs.getFirst(), null);
+			}
 		}
 	}
 

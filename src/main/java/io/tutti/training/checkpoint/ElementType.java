@@ -58,7 +58,7 @@ enum ElementType {
 		ElementType type = BY_SCALAR_TYPE.get(scalarType);
 		if (type == null) {
 			throw new IllegalArgumentException(
-					"tensor " + name + " has element type " + scalarType + ", which a safetensors file cannot hold");
+					"tensor " + name + " has element type " + scalarType + ", which a checkpoint cannot hold");
 		}
 		return type;
 	}

@@ -13,6 +13,17 @@ public record Progress(long step, double epochLoss, long epochSamples) {
 	public static final Progress NONE = new Progress(0, 0, 0);
 
 	/**
+	 * Checks the values.
+	 * @throws IllegalArgumentException if a number is negative
+	 */
+	public Progress {
+		if (step < 0 || epochSamples < 0) {
+			throw new IllegalArgumentException(
+					"steps and samples must be at least 0, got " + step + " and " + epochSamples);
+		}
+	}
+
+	/**
 	 * Progress after one more step.
 	 * @param lossSum sum of the losses of the step's samples
 	 * @param samples number of the step's samples
