@@ -39,8 +39,12 @@ public record BatchSchedule(int samples, int globalBatch, int worldSize, long se
 	 * Sample indices in the order of an epoch, counted from 0.
 	 * @param epoch the epoch, from 0
 	 * @return the indices
+	 * @throws IllegalArgumentException if the epoch is negative
 	 */
 	public int[] order(int epoch) {
+		if (epoch < 0) {
+			throw new IllegalArgumentException("an epoch is at least 0, got " + epoch);
+		}
 		return Shuffle.order(this.samples, this.seed, epoch);
 	}
 

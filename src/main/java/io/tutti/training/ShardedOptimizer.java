@@ -3,6 +3,7 @@ package io.tutti.training;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
@@ -72,7 +73,8 @@ public final class ShardedOptimizer implements AutoCloseable {
 
 	private Optimizer created(Function<TensorVector, Optimizer> factory, List<Tensor> own) {
 		try {
-			Optimizer created = factory.apply(new TensorVector(own.toArray(new Tensor[0])));
+			Optimizer created = Objects.requireNonNull(factory.apply(new TensorVector(own.toArray(new Tensor[0]))),
+					"the function returned no optimizer");
 			created.retainReference();
 			return created;
 		}
@@ -114,8 +116,12 @@ public final class ShardedOptimizer implements AutoCloseable {
 	/**
 	 * Updates this rank's part and gets the other ranks' parts. A collective call. If
 	 * this rank's update fails, the group is aborted.
+	 * @throws IllegalStateException after {@link #close()}
 	 */
 	public void step() {
+		if (this.handles.isEmpty()) {
+			throw new IllegalStateException("this ShardedOptimizer is closed");
+		}
 		if (this.local != null) {
 			try {
 				this.local.step();

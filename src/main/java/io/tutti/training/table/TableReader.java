@@ -91,7 +91,10 @@ final class TableReader {
 		catch (CharacterCodingException ex) {
 			throw new MalformedDataException(name + " is not UTF-8 text; convert it to UTF-8", ex);
 		}
-		catch (ZipException | EOFException ex) {
+		catch (EOFException ex) {
+			throw new MalformedDataException(name + " is damaged: it starts like gzip, but ends too early", ex);
+		}
+		catch (ZipException ex) {
 			throw new MalformedDataException(name + " is damaged: it starts like gzip, but " + ex.getMessage(), ex);
 		}
 	}
