@@ -68,7 +68,8 @@ record Continuation(Formation base, List<Join> joins, Map<Integer, Answer> answe
 		if (answer instanceof Answer.Alive(var status) && status.member().equals(member)) {
 			return Fate.ALIVE;
 		}
-		if (this.joins.stream().anyMatch((join) -> join.dead().contains(member.id()))) {
+		if (this.joins.stream()
+			.anyMatch((join) -> this.base.equals(join.base()) && join.dead().contains(member.id()))) {
 			return Fate.DIED;
 		}
 		return (present().contains(member.slot()) || this.hasEnded.test(member, answer)) ? Fate.ENDED : Fate.SILENT;

@@ -75,6 +75,16 @@ class ContinuationTest {
 	}
 
 	@Test
+	void aConnectionThatWasClosedInAnotherGenerationIsNoEvidence() {
+		Formation base = formation(5, 1, 2);
+		join(base, 2, List.of());
+		join(null, 0, List.of(), "m1");
+		assertThat(withoutQuorum(base)).as("the process was still a member of the base").isEqualTo(base);
+		join(formation(4, 0, 1), 0, List.of(), "m1");
+		assertThat(withoutQuorum(base)).isEqualTo(base);
+	}
+
+	@Test
 	void aClosedConnectionDoesNotCountAgainstAProcessThatAnswers() {
 		join(TWO, 1, List.of(), "m0");
 		this.answers.put(0, new Answer.Alive(new Status(member(0), Phase.FORMING, TWO)));
