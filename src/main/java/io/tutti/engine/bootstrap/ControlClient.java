@@ -159,7 +159,8 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 	@Override
 	public void silent(int rankZero, String detail) {
 		this.loop.send(0, new Leave(detail));
-		this.loop.drop(0, detail);
+		this.loop.dismiss(0);
+		disconnected(0, false, detail);
 	}
 
 	@Override

@@ -125,7 +125,8 @@ public final class Handshake<H extends ClientHello> {
 			return socket;
 		}
 		catch (IOException | RuntimeException ex) {
-			socket.close();
+			// The peer may have accepted the proof already.
+			socket.reset();
 			throw ex;
 		}
 	}

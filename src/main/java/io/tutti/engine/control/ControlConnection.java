@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * A failed write ends only the output. Messages that the peer sent before it closed, such
  * as its leave message, can still be read, up to the end of the stream.
+ * <p>
+ * The peer reads the end of the stream only after {@link #finish()}, or when this process
+ * ends. Otherwise {@link #close()} resets the connection.
  */
 public final class ControlConnection implements AutoCloseable {
 
@@ -39,6 +42,9 @@ public final class ControlConnection implements AutoCloseable {
 	private boolean outputEnded;
 
 	private boolean shutdownWhenFlushed;
+
+	/** Whether all messages were written before the output was shut down. */
+	private boolean finished;
 
 	private @Nullable SelectionKey key;
 
@@ -133,7 +139,8 @@ public final class ControlConnection implements AutoCloseable {
 				this.outbound.removeFirst();
 			}
 			if (this.shutdownWhenFlushed && this.outbound.isEmpty() && !this.outputEnded) {
-				this.outputEnded = this.socket.shutdownOutput();
+				this.finished = this.socket.shutdownOutput();
+				this.outputEnded = this.finished;
 			}
 		}
 		catch (IOException ex) {
@@ -150,7 +157,11 @@ public final class ControlConnection implements AutoCloseable {
 
 	@Override
 	public void close() {
-		this.socket.close();
+		if (this.finished) {
+			this.socket.close();
+			return;
+		}
+		this.socket.reset();
 	}
 
 	private void endWriting() {

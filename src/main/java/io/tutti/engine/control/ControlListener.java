@@ -38,8 +38,9 @@ public interface ControlListener {
 
 	/**
 	 * A rank's connection ended without a leave message: the kernel of its host has
-	 * closed it, so its process is dead. Rank 0 sees this of every rank, the other ranks
-	 * of rank 0. Called before the verdict.
+	 * closed it, so its process is dead. A process that is alive resets a connection that
+	 * it does not leave in order. Rank 0 sees this of every rank, the other ranks of rank
+	 * 0. Called before the verdict.
 	 */
 	default void ended(int rank) {
 	}

@@ -132,6 +132,20 @@ public sealed class PeerSocket implements ByteChannel permits TlsChannel {
 	}
 
 	/**
+	 * Resets the connection, which discards queued output. If it were closed, the peer
+	 * would read its end, as from the kernel of a process that has ended.
+	 */
+	public final void reset() {
+		try {
+			this.socket.setOption(StandardSocketOptions.SO_LINGER, 0);
+		}
+		catch (IOException ex) {
+			// It is closed already.
+		}
+		close();
+	}
+
+	/**
 	 * Closes a connection whose output has ended so that the peer receives all of it:
 	 * discards input until the peer ends its side, for at most the limit. The kernel
 	 * resets a connection that is closed with unread input, and a reset drops output that

@@ -102,9 +102,18 @@ public final class Tls {
 			return opened;
 		}
 		catch (TlsException ex) {
-			opened.write(refusal.apply(ex.getMessage()));
-			opened.shutdownOutput();
+			refuse(opened, refusal.apply(ex.getMessage()));
 			throw ex;
+		}
+	}
+
+	private static void refuse(TlsChannel client, ByteBuffer reason) {
+		try {
+			client.write(reason);
+			client.shutdownOutput();
+		}
+		catch (IOException ex) {
+			// The client has closed the connection.
 		}
 	}
 

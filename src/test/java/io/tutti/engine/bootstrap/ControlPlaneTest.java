@@ -171,7 +171,7 @@ class ControlPlaneTest {
 			raw.send(new Welcome(new byte[32]));
 			RendezvousException ex = TestWorld.refusal(one);
 			assertThat(ex.reason()).isEqualTo(RendezvousException.Reason.AUTHENTICATION);
-			assertThat(raw.isHungUpOn()).isTrue();
+			assertThat(raw.isReset()).as("it has proved itself, and rank 0 may count it as joined").isTrue();
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
@@ -447,6 +447,32 @@ class ControlPlaneTest {
 			raw.send(new byte[] { 0, 0, 0, 2, 99, 99 });
 			assertThat(verdict(world, 1).ranks()).containsExactly(2);
 			assertThat(verdict(world, 1).detail()).contains("no message has type 99");
+		}
+	}
+
+	@Test
+	void aLiveProcessThatDropsAConnectionDoesNotLookDead() {
+		try (TestWorld world = new TestWorld(2); RawRank raw = joinWithRaw(world, 1, TestWorld.SETTINGS)) {
+			raw.send(new byte[] { 0, 0, 0, 2, 99, 99 });
+			assertThat(raw.isReset()).isTrue();
+			assertThat(world.events.getFirst().ended).isEmpty();
+		}
+		try (TestWorld world = new TestWorld(2); RawRankZero zero = new RawRankZero(world, TestWorld.SETTINGS)) {
+			zero.rank(1).send(new byte[] { 0, 0, 0, 2, 99, 99 });
+			assertThat(zero.rank(1).isReset()).isTrue();
+			assertThat(world.events.getLast().ended).isEmpty();
+		}
+	}
+
+	@Test
+	void aProcessThatEndsIsKnownToBeDead() {
+		try (TestWorld world = new TestWorld(2); RawRank raw = joinWithRaw(world, 1, TestWorld.SETTINGS)) {
+			raw.crash();
+			await(() -> assertThat(world.events.getFirst().ended).containsExactly(1));
+		}
+		try (TestWorld world = new TestWorld(2); RawRankZero zero = new RawRankZero(world, TestWorld.SETTINGS)) {
+			zero.crash();
+			await(() -> assertThat(world.events.getLast().ended).containsExactly(0));
 		}
 	}
 

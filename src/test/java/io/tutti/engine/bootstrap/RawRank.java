@@ -4,6 +4,7 @@ import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -136,6 +137,25 @@ final class RawRank implements AutoCloseable {
 		}
 		catch (IOException ex) {
 			return true;
+		}
+	}
+
+	/**
+	 * Whether the peer resets the connection, after any other output. The kernel of a
+	 * process that ends closes it instead.
+	 */
+	boolean isReset() {
+		try {
+			while (this.socket.getInputStream().read() >= 0) {
+				Thread.onSpinWait();
+			}
+			return false;
+		}
+		catch (SocketException ex) {
+			return true;
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
 		}
 	}
 
