@@ -87,6 +87,13 @@ final class FormationEndpoint implements AutoCloseable {
 
 	private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
+	/**
+	 * A connection that fails within this time was refused. Later the kernel may have
+	 * given it up, at the earliest after seconds, which is the same exception. A process
+	 * that was stopped sees it before its own time limit.
+	 */
+	private static final long REFUSAL_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
 	/** How often a member that waits is shown that this one is alive. */
 	private static final long WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
@@ -266,6 +273,7 @@ final class FormationEndpoint implements AutoCloseable {
 	private Answer ask(int slot, InetAddress address, Duration limit) {
 		long startNanos = System.nanoTime();
 		do {
+			long connectNanos = System.nanoTime();
 			try (FormationLink link = connect(address, slot, limit)) {
 				link.send(this.member.question());
 				if (link.receive(HandshakeDeadline.within(limit)) instanceof Status status
@@ -276,7 +284,8 @@ final class FormationEndpoint implements AutoCloseable {
 				return new Answer.Silent();
 			}
 			catch (ConnectException ex) {
-				return new Answer.Refused(Set.of(address));
+				return (System.nanoTime() - connectNanos < REFUSAL_NANOS) ? new Answer.Refused(Set.of(address))
+						: new Answer.Silent();
 			}
 			catch (HandshakeException ex) {
 				return new Answer.Silent();

@@ -74,10 +74,7 @@ final class FormationProtocol {
 	/** How often a leader asks the members that have not joined. */
 	private static final long ASK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-	/**
-	 * A member that answers does so far sooner, also on a busy host. The kernel gives up
-	 * a connection later, so that one that fails within this time was refused.
-	 */
+	/** A member that answers does so far sooner, also on a busy host. */
 	private static final Duration LONGEST_PROBE = Duration.ofSeconds(2);
 
 	/**
