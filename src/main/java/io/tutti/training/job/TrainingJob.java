@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.tutti.CollectiveException;
@@ -192,11 +193,14 @@ public final class TrainingJob {
 		ElasticGroup changing = this.elastic;
 		Replica replica = new Replica(this.task, this.options.seed(), place, changing != null,
 				this.options.shardsOptimizer());
-		try (TrainingState state = new TrainingState(replica)) {
+		Consumer<ProcessGroup> sameJob = (group) -> ParameterAgreement.requireOfMembers(group,
+				shared(job, samples, place), this.generations == 0);
+		try (TrainingState state = new TrainingState(replica, sameJob)) {
 			return (changing == null) ? train(Objects.requireNonNull(this.group), samples, job, state)
 					: changing.run(state, (group) -> {
 						requireReportDirectory(group);
-						ParameterAgreement.requireOfMembers(group, shared(job, samples, place), this.generations == 0);
+						// No state was synchronized where all were equal.
+						sameJob.accept(group);
 						return train(group, samples, job, state);
 					});
 		}

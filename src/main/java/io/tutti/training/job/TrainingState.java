@@ -1,6 +1,7 @@
 package io.tutti.training.job;
 
 import java.security.SecureRandom;
+import java.util.function.Consumer;
 
 import io.tutti.ElasticState;
 import io.tutti.ProcessGroup;
@@ -18,6 +19,8 @@ final class TrainingState implements ElasticState, AutoCloseable {
 
 	private final Replica replica;
 
+	private final Consumer<ProcessGroup> sameJob;
+
 	private JobRecord current = JobRecord.START;
 
 	private long lastBegun;
@@ -25,8 +28,12 @@ final class TrainingState implements ElasticState, AutoCloseable {
 	/** Staging memory, only of an elastic job. */
 	private @Nullable ModelState model;
 
-	TrainingState(Replica replica) {
+	/**
+	 * @param sameJob throws if the ranks of a group run different jobs; a collective call
+	 */
+	TrainingState(Replica replica, Consumer<ProcessGroup> sameJob) {
 		this.replica = replica;
+		this.sameJob = sameJob;
 	}
 
 	Replica replica() {
@@ -72,6 +79,7 @@ final class TrainingState implements ElasticState, AutoCloseable {
 
 	@Override
 	public void synchronize(ProcessGroup group, int source) {
+		this.sameJob.accept(group);
 		this.current = broadcast().from(source, group, this.current, JobRecord.class);
 		if (group.rank() != source) {
 			this.lastBegun = step();

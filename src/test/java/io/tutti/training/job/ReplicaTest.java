@@ -72,7 +72,8 @@ class ReplicaTest {
 			List<Outcome<String>> outcomes = RankThreads.outcomes(2, Duration.ofSeconds(40), (rank) -> {
 				try (Noisy task = new Noisy();
 						TrainingState state = new TrainingState(
-								new Replica(new GuardedTask(task), 1, TrainingDevice.CPU, true, false))) {
+								new Replica(new GuardedTask(task), 1, TrainingDevice.CPU, true, false), (_) -> {
+								})) {
 					if (rank == 1) {
 						state.replica().join(alone.group(0));
 						learn(state.replica(), 0, BATCH);
