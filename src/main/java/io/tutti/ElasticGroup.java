@@ -47,6 +47,7 @@ public interface ElasticGroup extends AutoCloseable {
 	 * {@link MembershipChangedException} the ranks form the next generation, agree on the
 	 * state, and run the loop again from {@link ElasticState#step()}. All ranks return
 	 * together: if a rank is lost before all loops have returned, the loops run again.
+	 * With an exception this rank leaves the job.
 	 * @param <R> type of the result
 	 * @param state the state that the loop changes
 	 * @param loop the loop; it returns when {@link ElasticState#step()} has reached the

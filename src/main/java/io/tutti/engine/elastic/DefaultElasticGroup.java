@@ -69,6 +69,10 @@ public final class DefaultElasticGroup implements ElasticGroup {
 		try {
 			return runAgain(state, loop);
 		}
+		catch (RuntimeException | Error ex) {
+			this.elastic.leave();
+			throw ex;
+		}
 		finally {
 			this.state = null;
 		}

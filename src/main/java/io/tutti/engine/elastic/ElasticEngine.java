@@ -218,6 +218,15 @@ public final class ElasticEngine implements AutoCloseable {
 		this.context.member().enter(Phase.DONE);
 	}
 
+	/**
+	 * Takes no part in further formations, so that the other members do not wait for this
+	 * one. The engine of the last generation stays open.
+	 */
+	void leave() {
+		this.context.member().leave();
+		this.context.endpoint().close();
+	}
+
 	/** Leaves the job. */
 	@Override
 	public void close() {

@@ -7,6 +7,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
 
 import io.tutti.BackendUnavailableException;
 import io.tutti.CollectiveMismatchException;
@@ -211,6 +212,31 @@ class ElasticGroupTest {
 		assertThat(all.get(1).result.get(60, TimeUnit.SECONDS)).isEqualTo(1275);
 		assertThat(all.get(2).result.get(60, TimeUnit.SECONDS)).isEqualTo(1275);
 		assertThat(leaving.result).completesExceptionallyWithin(Duration.ofSeconds(60));
+	}
+
+	@Test
+	void theOthersContinueWhenTheLoopOfTheFirstRankHasEndedAndItsGroupIsNotClosed() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(4, 4, 1, Duration.ofSeconds(20));
+		List<ElasticMembers.Rank> all = IntStream.range(0, 4).mapToObj((slot) -> ranks.new Rank(slot, 50)).toList();
+		ElasticMembers.Rank failing = all.getFirst();
+		failing.closes = false;
+		failing.group.onEvent((event) -> {
+			if (event instanceof ElasticEvent.Lost) {
+				throw new IllegalStateException("this rank only");
+			}
+		});
+		ElasticMembers.Rank leaving = all.getLast();
+		leaving.atStep = () -> {
+			if (leaving.step == 20) {
+				leaving.close();
+			}
+		};
+		all.forEach(ElasticMembers.Rank::start);
+		try (failing) {
+			assertThat(all.get(1).result.get(60, TimeUnit.SECONDS)).isEqualTo(1275);
+			assertThat(all.get(2).result.get(60, TimeUnit.SECONDS)).isEqualTo(1275);
+			assertThatThrownBy(failing.result::join).hasMessageContaining("this rank only");
+		}
 	}
 
 	/** So that a job that is stopped can save its state. */

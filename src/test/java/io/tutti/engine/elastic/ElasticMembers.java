@@ -103,6 +103,9 @@ final class ElasticMembers {
 		volatile Runnable atSynchronize = () -> {
 		};
 
+		/** Whether the group is closed when its run has ended. */
+		volatile boolean closes = true;
+
 		final CompletableFuture<Long> result = new CompletableFuture<>();
 
 		Rank(int slot, long lastStep) {
@@ -115,11 +118,14 @@ final class ElasticMembers {
 
 		Rank start() {
 			Thread.ofPlatform().name("slot-" + this.slot).daemon().start(() -> {
-				try (this) {
+				try {
 					this.result.complete(this.group.run(this, loop()));
 				}
 				catch (Throwable ex) {
 					this.result.completeExceptionally(ex);
+				}
+				if (this.closes) {
+					close();
 				}
 			});
 			return this;
