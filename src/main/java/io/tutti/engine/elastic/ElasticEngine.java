@@ -82,6 +82,10 @@ public final class ElasticEngine implements AutoCloseable {
 		this.listeners.forEach((listener) -> listener.accept(event));
 	}
 
+	void warn(String message) {
+		this.context.events().warn(message);
+	}
+
 	/** The engine of the current generation, {@code null} before the first. */
 	public @Nullable Engine engine() {
 		Formed current = this.formed;

@@ -18,7 +18,8 @@ import io.tutti.engine.spi.Sha256Digest;
 /**
  * What this rank's state is worth, from generation to generation. When a generation has
  * formed, the ranks compare step and hash of their states, and those that are new, behind
- * or different take the state of the lowest rank with the highest step.
+ * or different take the newest state. If ranks have made the same steps and differ
+ * nevertheless, that is the one that most of them hold.
  */
 final class StateAgreement {
 
@@ -50,6 +51,10 @@ final class StateAgreement {
 
 		byte[] encode() {
 			return ByteBuffer.allocate(BYTES).put((byte) this.held.ordinal()).putLong(this.step).put(this.hash).array();
+		}
+
+		boolean isAsNewAs(Summary other) {
+			return this.held == other.held && this.step == other.step;
 		}
 
 		boolean sameAs(Summary other) {
@@ -95,6 +100,9 @@ final class StateAgreement {
 			return false;
 		}
 		List<Integer> receivers = differing(all, source);
+		if (group.rank() == 0) {
+			warnOfDiverged(all, source, receivers);
+		}
 		if (!receivers.isEmpty()) {
 			if (receivers.contains(group.rank())) {
 				this.possible = List.of(own, newest);
@@ -120,15 +128,40 @@ final class StateAgreement {
 		return IntStream.range(0, group.worldSize()).mapToObj((_) -> Summary.decode(in)).toList();
 	}
 
-	/** The lowest rank with the highest step among those whose state is worth most. */
+	/**
+	 * The lowest rank of those with the highest step whose state is worth most. If they
+	 * have shared a state and differ nevertheless, most of them decide, and the lowest of
+	 * as many.
+	 */
 	private static int source(List<Summary> all) {
 		Summary newest = all.stream()
 			.max(Comparator.comparing(Summary::held).thenComparing(Summary::step))
 			.orElseThrow();
-		return IntStream.range(0, all.size())
-			.filter((rank) -> all.get(rank).held() == newest.held() && all.get(rank).step() == newest.step())
-			.findFirst()
-			.orElseThrow();
+		List<Integer> candidates = IntStream.range(0, all.size())
+			.filter((rank) -> all.get(rank).isAsNewAs(newest))
+			.boxed()
+			.toList();
+		if (newest.held() != Held.SHARED) {
+			return candidates.getFirst();
+		}
+		Comparator<Integer> byVotes = Comparator.comparingLong(
+				(rank) -> candidates.stream().filter((other) -> all.get(other).sameAs(all.get(rank))).count());
+		return candidates.stream().max(byVotes.thenComparing(Comparator.reverseOrder())).orElseThrow();
+	}
+
+	private void warnOfDiverged(List<Summary> all, int source, List<Integer> receivers) {
+		Summary newest = all.get(source);
+		List<Integer> slots = this.elastic.slots();
+		List<Integer> diverged = receivers.stream()
+			.filter((rank) -> newest.held() == Held.SHARED && all.get(rank).isAsNewAs(newest))
+			.map(slots::get)
+			.toList();
+		if (!diverged.isEmpty()) {
+			this.elastic.warn("the state of ranks " + diverged + " at step " + newest.step()
+					+ " differs from that of rank " + slots.get(source)
+					+ ", which they take now. If this repeats, check their hosts: faulty memory, and another processor"
+					+ " or library, change results");
+		}
 	}
 
 	private static List<Integer> differing(List<Summary> all, int source) {

@@ -172,6 +172,33 @@ class ElasticGroupTest {
 	}
 
 	@Test
+	void theRanksTakeTheStateThatMostOfThemHold() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(4, 4, 1);
+		List<ElasticEvent> events = new CopyOnWriteArrayList<>();
+		List<ElasticMembers.Rank> all = IntStream.range(0, 4).mapToObj((slot) -> ranks.new Rank(slot, 50)).toList();
+		all.get(1).group.onEvent(events::add);
+		all.get(0).atStep = () -> {
+			if (all.get(0).step == 20) {
+				all.get(0).sum = 7;
+			}
+		};
+		all.get(3).atStep = () -> {
+			if (all.get(3).step == 30) {
+				all.get(3).close();
+			}
+		};
+		all.forEach(ElasticMembers.Rank::start);
+		for (var rank : all.subList(0, 3)) {
+			assertThat(rank.result.get(60, TimeUnit.SECONDS)).isEqualTo(1275);
+		}
+		assertThat(events).filteredOn(ElasticEvent.Synchronized.class::isInstance)
+			.singleElement()
+			.isInstanceOfSatisfying(ElasticEvent.Synchronized.class,
+					(taken) -> assertThat(taken.receivers()).containsExactly(0));
+		assertThat(ranks.warnings).anyMatch((warning) -> warning.contains("ranks [0]") && warning.contains("step 30"));
+	}
+
+	@Test
 	void theGroupsOfAnElasticJobSaySo() throws Exception {
 		List<Boolean> elastic = new CopyOnWriteArrayList<>();
 		ElasticMembers ranks = new ElasticMembers(2, 2, 1);

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 
 import io.tutti.CollectiveListener;
@@ -35,6 +36,17 @@ final class ElasticMembers {
 	private final EngineSettings settings;
 
 	private final int masterPort;
+
+	final List<String> warnings = new CopyOnWriteArrayList<>();
+
+	private final CollectiveListener listener = new CollectiveListener() {
+
+		@Override
+		public void warn(String message) {
+			ElasticMembers.this.warnings.add(message);
+		}
+
+	};
 
 	ElasticMembers(int founding, int maxRanks, int minRanks) throws Exception {
 		this(founding, maxRanks, minRanks, Duration.ofSeconds(60));
@@ -75,7 +87,7 @@ final class ElasticMembers {
 
 	ElasticEngine engine(int slot) {
 		RankAssignment assignment = RankAssignment.onOneHost(slot, Math.max(this.founding, slot + 1), this.masterPort);
-		return ElasticEngine.open(assignment, this.settings, this.elastic, CollectiveListener.NONE);
+		return ElasticEngine.open(assignment, this.settings, this.elastic, this.listener);
 	}
 
 	/** A member that counts steps and adds a number that all ranks agree on. */
