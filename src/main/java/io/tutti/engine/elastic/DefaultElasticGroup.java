@@ -36,9 +36,6 @@ public final class DefaultElasticGroup implements ElasticGroup {
 	/** Causes may form a cycle. */
 	private static final int MAX_CAUSES = 100;
 
-	/** How often the other ranks may lose this one without a step between. */
-	private static final int MAX_LOSSES = 3;
-
 	private static final String EVERY_RANK = "every rank must run the same steps, commit each of them and return after the last";
 
 	private final ElasticEngine elastic;
@@ -49,10 +46,7 @@ public final class DefaultElasticGroup implements ElasticGroup {
 
 	private volatile @Nullable ElasticState state;
 
-	/** How often the other ranks have lost this one at the last step that failed. */
-	private int losses;
-
-	private long failedStep = -1;
+	private final OwnLosses losses;
 
 	/**
 	 * @param afterwards runs when the group has closed
@@ -61,6 +55,7 @@ public final class DefaultElasticGroup implements ElasticGroup {
 		this.elastic = elastic;
 		this.afterwards = afterwards;
 		this.agreement = new StateAgreement(elastic);
+		this.losses = new OwnLosses(elastic.heartbeat());
 	}
 
 	@Override
@@ -87,6 +82,7 @@ public final class DefaultElasticGroup implements ElasticGroup {
 			if (engine == null) {
 				return result;
 			}
+			long formedNanos = System.nanoTime();
 			broken = null;
 			returned = false;
 			ProcessGroup group = engine.world();
@@ -107,7 +103,8 @@ public final class DefaultElasticGroup implements ElasticGroup {
 					if (!returned) {
 						state.rollback();
 					}
-					requireReached(group, broken.failure(), state.step());
+					requireReached(group, broken.failure(), state.step(),
+							Duration.ofNanos(System.nanoTime() - formedNanos));
 				}
 				continue;
 			}
@@ -142,17 +139,13 @@ public final class DefaultElasticGroup implements ElasticGroup {
 	 * A rank that the others lose again and again, though it is alive, has no network to
 	 * one of them or is too slow. It ends, so that they continue without it.
 	 */
-	private void requireReached(ProcessGroup group, Failure failure, long step) {
-		if (step != this.failedStep) {
-			this.losses = 0;
-			this.failedStep = step;
-		}
-		if (failure.ranks().contains(group.rank()) && ++this.losses == MAX_LOSSES) {
+	private void requireReached(ProcessGroup group, Failure failure, long step, Duration lived) {
+		if (failure.ranks().contains(group.rank()) && this.losses.add(step, lived)) {
 			String reason = (failure.kind() == Failure.Kind.TIMEOUT)
 					? "it is slower than tutti.timeout.collective allows. Raise this limit"
 					: "one of them does not reach it. Check the network between this host and the others";
 			throw failure(group, Failure.Kind.PEER_LOST, failure.ranks(),
-					"the other ranks have lost this rank " + MAX_LOSSES + " times at step " + step
+					"the other ranks have lost this rank " + OwnLosses.MAX + " times at step " + step
 							+ ", and it is alive. It ends, so that they continue without it: " + reason + " ("
 							+ failure.detail() + ")");
 		}

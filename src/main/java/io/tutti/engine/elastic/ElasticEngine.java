@@ -73,6 +73,11 @@ public final class ElasticEngine implements AutoCloseable {
 				FormationEndpoint.open(member, settings, elastic.endpoints()), elastic, settings, launched, events));
 	}
 
+	/** Silence after which a rank counts as lost. */
+	Duration heartbeat() {
+		return this.context.settings().timeouts().heartbeat();
+	}
+
 	/** Adds a listener, called on the thread that forms. */
 	public void onEvent(Consumer<ElasticEvent> listener) {
 		this.listeners.add(listener);
