@@ -86,8 +86,11 @@ final class LocalMember {
 	/** By slot. */
 	private final Map<Integer, Request> requests = new TreeMap<>();
 
-	/** How long processes that have failed to join are left out, by id. */
-	private final Map<String, Deadline> leftOut = new HashMap<>();
+	/**
+	 * How long processes that have failed to join are left out, by slot: one that dies in
+	 * each attempt and is replaced has a new id each time.
+	 */
+	private final Map<Integer, Deadline> leftOut = new HashMap<>();
 
 	private boolean left;
 
@@ -190,7 +193,7 @@ final class LocalMember {
 		this.base = formation;
 		this.broken = null;
 		this.accepted.clear();
-		formation.members().forEach((joined) -> this.leftOut.remove(joined.id()));
+		formation.slots().forEach(this.leftOut::remove);
 		this.phase = Phase.RUNNING;
 		if (!takesRequests()) {
 			requests().stream()
@@ -262,7 +265,7 @@ final class LocalMember {
 	/** The requests without those of processes that are left out for now. */
 	synchronized List<Request> due() {
 		return this.requests.values().stream().filter((request) -> {
-			Deadline pause = this.leftOut.get(request.join.member().id());
+			Deadline pause = this.leftOut.get(request.join.member().slot());
 			return pause == null || pause.expired();
 		}).toList();
 	}
@@ -273,11 +276,11 @@ final class LocalMember {
 	 * @return how long it is left out
 	 */
 	synchronized Duration leaveOut(Member joining, Duration waited) {
-		Deadline last = this.leftOut.get(joining.id());
+		Deadline last = this.leftOut.get(joining.slot());
 		Duration least = (last != null) ? last.timeout().multipliedBy(2) : SHORTEST_PAUSE;
 		Duration pause = waited.multipliedBy(PAUSE_FACTOR);
 		Deadline next = Deadline.after((pause.compareTo(least) < 0) ? least : pause);
-		this.leftOut.put(joining.id(), next);
+		this.leftOut.put(joining.slot(), next);
 		return next.timeout();
 	}
 

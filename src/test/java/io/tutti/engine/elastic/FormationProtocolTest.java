@@ -305,7 +305,11 @@ class FormationProtocolTest {
 		assertThat(leader.leaveOut(joining, Duration.ofMillis(10))).hasSeconds(1);
 		assertThat(leader.leaveOut(joining, Duration.ofMillis(10))).hasSeconds(2);
 		assertThat(leader.leaveOut(joining, Duration.ofSeconds(3))).hasSeconds(12);
-		leader.formed(new Formation(1, "f1", List.of(leader.self(), joining)));
+		Member restarted = new Member(1, "c1", "host");
+		assertThat(leader.leaveOut(restarted, Duration.ofMillis(10))).as("the next process of the slot").hasSeconds(24);
+		leader.formed(new Formation(1, "f1", List.of(leader.self())));
+		assertThat(leader.leaveOut(restarted, Duration.ofMillis(10))).as("still outside").hasSeconds(48);
+		leader.formed(new Formation(2, "f2", List.of(leader.self(), restarted)));
 		assertThat(leader.leaveOut(joining, Duration.ofMillis(10))).hasSeconds(1);
 	}
 
