@@ -104,7 +104,8 @@ sealed interface FormationMessage {
 	 * Asks to take part in the next generation.
 	 *
 	 * @param base the last generation that the member has formed, {@code null} for none
-	 * @param accepted formations that it has accepted since, which may have formed
+	 * @param accepted formations that it has accepted since, which may have formed; of
+	 * those with the same members the newest
 	 * @param acceptedGeneration highest generation that it has accepted, -1 for none
 	 * @param dead ids of members of its base whose process is known to be dead
 	 */
@@ -195,6 +196,11 @@ sealed interface FormationMessage {
 	/** Encodes a message as a frame, including the length. */
 	static ByteBuffer encode(FormationMessage message) {
 		byte[] components = RecordCodec.encode((Record) message);
+		if (Byte.BYTES + components.length > MAX_FRAME_BYTES) {
+			throw new IllegalStateException("a message " + message.getClass().getSimpleName() + " of "
+					+ components.length + " bytes; messages of a formation have at most " + MAX_FRAME_BYTES
+					+ ": the job has too many ranks");
+		}
 		return ByteBuffer.allocate(Integer.BYTES + Byte.BYTES + components.length)
 			.putInt(Byte.BYTES + components.length)
 			.put((byte) TYPES.indexOf(message.getClass()))

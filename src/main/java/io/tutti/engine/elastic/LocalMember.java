@@ -3,6 +3,7 @@ package io.tutti.engine.elastic;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -160,9 +161,14 @@ final class LocalMember {
 		return (this.phase == Phase.RUNNING) ? this.base : null;
 	}
 
-	/** This member's own request to join. */
+	/**
+	 * This member's own request to join. Of the formations with the same members it has
+	 * one, since the same quorum is required of all of them.
+	 */
 	synchronized Join join(Set<String> dead) {
-		return new Join(this.self, this.base, this.accepted, this.acceptedGeneration, List.copyOf(dead));
+		Map<List<Member>, Formation> newest = new LinkedHashMap<>();
+		this.accepted.forEach((formation) -> newest.put(formation.members(), formation));
+		return new Join(this.self, this.base, List.copyOf(newest.values()), this.acceptedGeneration, List.copyOf(dead));
 	}
 
 	/**

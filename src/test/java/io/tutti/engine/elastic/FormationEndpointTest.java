@@ -201,6 +201,35 @@ class FormationEndpointTest {
 	}
 
 	@Test
+	void aRequestToJoinDoesNotGrowWithTheNumberOfAttempts() {
+		List<Member> members = IntStream.range(0, 1000)
+			.mapToObj((slot) -> (slot == 0) ? this.member.self()
+					: new Member(slot, FormationMessage.randomId(), "host".repeat(20)))
+			.toList();
+		this.member.formed(new Formation(0, "f0", members));
+		this.member.formAgain(null);
+		for (int generation = 1; generation < 500; generation++) {
+			List<Member> left = members.subList(0, (generation < 250) ? 1000 : 999);
+			assertThat(this.member.accept(new Formation(generation, "f" + generation, left), "f0")).isTrue();
+		}
+		Join request = this.member.join(Set.of());
+		assertThat(request.accepted()).extracting(Formation::id).containsExactlyInAnyOrder("f249", "f499");
+		assertThat(FormationMessage.encode(request).remaining()).isLessThan(FormationMessage.MAX_FRAME_BYTES);
+	}
+
+	@Test
+	void aMessageThatIsTooLongIsNotSent() {
+		List<Member> members = IntStream.range(0, 20_000)
+			.mapToObj((slot) -> new Member(slot, FormationMessage.randomId(), "host".repeat(20)))
+			.toList();
+		Formation large = new Formation(0, "f0", members);
+		assertThatThrownBy(() -> FormationMessage.encode(new Propose(large, null, false)))
+			.isInstanceOf(IllegalStateException.class)
+			.hasMessageContaining("Propose")
+			.hasMessageContaining("at most " + FormationMessage.MAX_FRAME_BYTES);
+	}
+
+	@Test
 	void aMemberThatHasLeftABrokenGenerationTellsTheOthersOfIt() throws Exception {
 		LocalMember other = new LocalMember(ONE);
 		List<Failure> told = new CopyOnWriteArrayList<>();
