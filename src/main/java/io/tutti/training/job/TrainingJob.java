@@ -30,8 +30,9 @@ import org.jspecify.annotations.Nullable;
  * {@link TrainingTask}; each rank processes a share of every batch.
  * <p>
  * The job is reproducible: the same options and world size give bit-identical parameters.
- * Another world size gives the same parameters up to rounding. All ranks must be given
- * the same options.
+ * Another world size gives the same parameters up to rounding, unless the model has
+ * layers whose result depends on a rank's share of the batch, such as dropout and batch
+ * normalization. All ranks must be given the same options.
  */
 public final class TrainingJob {
 
@@ -86,7 +87,8 @@ public final class TrainingJob {
 	 * Creates a job on the CPU that continues without lost ranks. Ranks that join receive
 	 * the state of the job from another rank. The batch of each step is the same with any
 	 * number of ranks, so that a run with lost ranks gives the parameters of an
-	 * undisturbed run up to rounding.
+	 * undisturbed run up to rounding, with the same reservation as for another world
+	 * size.
 	 * @param group the ranks that train together; the caller closes it
 	 * @param task what to train; the job closes it
 	 * @param options how to train, the same on every rank
