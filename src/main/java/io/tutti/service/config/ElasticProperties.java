@@ -44,11 +44,10 @@ public record ElasticProperties(@Nullable Integer minRanks, @Nullable Integer ma
 	 * number of ranks
 	 */
 	public @Nullable ElasticSettings settings(ResolvedRank resolved, EngineSettings engine) {
-		if (this.minRanks == null) {
-			return settings(resolved.assignment().worldSize());
+		if (this.minRanks != null) {
+			ElasticLaunchers.requireSupported(String.valueOf(this.minRanks), resolved, System.getenv());
+			ElasticSettings.requireSupported(engine);
 		}
-		ElasticLaunchers.requireSupported(String.valueOf(this.minRanks), resolved, System.getenv());
-		ElasticSettings.requireSupported(engine);
 		return settings(resolved.assignment().worldSize());
 	}
 
