@@ -257,8 +257,8 @@ public final class Engine implements AutoCloseable {
 	 * closed its control connection without a leave message. Rank 0 knows this of every
 	 * rank, the other ranks of rank 0.
 	 */
-	public Set<Integer> ended() {
-		return this.registry.ended();
+	public Set<Integer> closedByKernel() {
+		return this.registry.closedByKernel();
 	}
 
 	/** The groups that this rank is in. */

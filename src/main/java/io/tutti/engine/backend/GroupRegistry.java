@@ -98,7 +98,7 @@ final class GroupRegistry implements ControlListener {
 	private final Set<Integer> gone = ConcurrentHashMap.newKeySet();
 
 	/** Ranks whose control connection ended without a leave message. */
-	private final Set<Integer> ended = ConcurrentHashMap.newKeySet();
+	private final Set<Integer> closedByKernel = ConcurrentHashMap.newKeySet();
 
 	/** Departures from groups that this rank has not formed yet, by group. */
 	private final Map<String, Queue<Departure>> early = bounded();
@@ -358,13 +358,13 @@ final class GroupRegistry implements ControlListener {
 	}
 
 	@Override
-	public void ended(int rank) {
-		this.ended.add(rank);
+	public void closedByKernel(int rank) {
+		this.closedByKernel.add(rank);
 	}
 
 	/** Ranks whose control connection ended without a leave message. */
-	Set<Integer> ended() {
-		return Set.copyOf(this.ended);
+	Set<Integer> closedByKernel() {
+		return Set.copyOf(this.closedByKernel);
 	}
 
 	@Override

@@ -149,7 +149,7 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 		}
 		else if (this.phase == Phase.FORMED) {
 			if (ended) {
-				this.control.events().ended(0);
+				this.control.events().closedByKernel(0);
 			}
 			this.phase = Phase.ALONE;
 			this.control.rankZeroLost(detail);

@@ -230,7 +230,7 @@ final class ControlServer
 			}
 			case FORMED -> {
 				if (ended && this.peers.isUp(rank)) {
-					this.request.events().ended(rank);
+					this.request.events().closedByKernel(rank);
 				}
 				this.coordinator.lost(rank, detail);
 			}

@@ -42,7 +42,7 @@ public interface ControlListener {
 	 * it does not leave in order. Rank 0 sees this of every rank, the other ranks of rank
 	 * 0. Called before the verdict.
 	 */
-	default void ended(int rank) {
+	default void closedByKernel(int rank) {
 	}
 
 	/** A rank has asked all ranks to stop at the next step boundary. */

@@ -41,7 +41,7 @@ record Continuation(Formation base, List<Join> joins, Map<Integer, Answer> answe
 		 */
 		DIED,
 		/** Its process has ended, maybe after it took part in a later formation. */
-		ENDED,
+		GONE,
 		/** It may be alive. */
 		SILENT
 
@@ -72,7 +72,7 @@ record Continuation(Formation base, List<Join> joins, Map<Integer, Answer> answe
 			.anyMatch((join) -> this.base.equals(join.base()) && join.dead().contains(member.id()))) {
 			return Fate.DIED;
 		}
-		return (present().contains(member.slot()) || this.hasEnded.test(member, answer)) ? Fate.ENDED : Fate.SILENT;
+		return (present().contains(member.slot()) || this.hasEnded.test(member, answer)) ? Fate.GONE : Fate.SILENT;
 	}
 
 	/** The slots of the members that take part. */
@@ -93,7 +93,7 @@ record Continuation(Formation base, List<Join> joins, Map<Integer, Answer> answe
 		return Stream.concat(Stream.of(this.base), later)
 			.filter((formation) -> !Quorum.continues(formation.slots(),
 					slots(formation, (_, fate) -> fate == Fate.PRESENT),
-					slots(formation, (_, fate) -> fate == Fate.DIED || (fate == Fate.ENDED && everySlotIsKnown)),
+					slots(formation, (_, fate) -> fate == Fate.DIED || (fate == Fate.GONE && everySlotIsKnown)),
 					this.elastic.quorum()))
 			.findFirst()
 			.orElse(null);

@@ -87,7 +87,7 @@ public final class DefaultElasticGroup implements ElasticGroup {
 			returned = false;
 			ProcessGroup group = engine.world();
 			try {
-				if (this.agreement.reach(group, state)) {
+				if (this.agreement.agree(group, state)) {
 					state.reset(group);
 					result = loop.run(group);
 					returned = true;

@@ -159,7 +159,7 @@ public final class ElasticEngine implements AutoCloseable {
 				}
 			}
 			this.context.member().formAgain((broken != null) ? broken.failure() : null);
-			last.engine().ended().forEach((rank) -> dead.add(before.members().get(rank).id()));
+			last.engine().closedByKernel().forEach((rank) -> dead.add(before.members().get(rank).id()));
 			lost.forEach((other) -> silent.add(other.id()));
 			silent.removeAll(dead);
 			leave(last);

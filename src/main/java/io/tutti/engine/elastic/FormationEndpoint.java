@@ -334,15 +334,15 @@ final class FormationEndpoint implements AutoCloseable {
 	 * Asks the members of a formation in the background until each has answered, while it
 	 * is this member's last one, so that its address is known when it no longer answers.
 	 */
-	void reach(Formation formation, Duration limit) {
+	void learnAddresses(Formation formation, Duration limit) {
 		for (Member other : formation.members()) {
 			if (!other.equals(this.member.self())) {
-				Thread.startVirtualThread(() -> reach(other, formation, limit));
+				Thread.startVirtualThread(() -> learnAddress(other, formation, limit));
 			}
 		}
 	}
 
-	private void reach(Member other, Formation formation, Duration limit) {
+	private void learnAddress(Member other, Formation formation, Duration limit) {
 		while (!this.closed && formation.equals(this.member.base()) && reachedAt(other) == null) {
 			ask(other.slot(), limit);
 			LockSupport.parkNanos(REACH_NANOS);
@@ -396,7 +396,7 @@ final class FormationEndpoint implements AutoCloseable {
 			}
 		}
 		finally {
-			this.member.ended(request);
+			this.member.drop(request);
 		}
 	}
 

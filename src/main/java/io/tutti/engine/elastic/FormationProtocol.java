@@ -332,7 +332,7 @@ final class FormationProtocol {
 		Origin origin = (proposal.baseId() == null) ? Origin.FOUNDED
 				: (this.member.base() != null) ? Origin.CONTINUED : Origin.JOINED;
 		this.member.formed(formation);
-		this.context.endpoint().reach(formation, probeLimit());
+		this.context.endpoint().learnAddresses(formation, probeLimit());
 		return new Formed(engine, formation, origin);
 	}
 
@@ -404,7 +404,7 @@ final class FormationProtocol {
 		List<Integer> waiting = next.slots((missing, fate) -> switch (fate) {
 			case ALIVE -> elapsedNanos < this.context.settings().timeouts().rendezvous().toNanos() / 2;
 			case SILENT -> patient && !this.silent.contains(missing.id());
-			case PRESENT, DIED, ENDED -> false;
+			case PRESENT, DIED, GONE -> false;
 		});
 		if (!waiting.isEmpty()) {
 			return waiting;
@@ -455,7 +455,7 @@ final class FormationProtocol {
 			if (formed == null) {
 				leaveOut(joining, formation, limit);
 			}
-			requests.forEach(this.member::ended);
+			requests.forEach(this.member::drop);
 		}
 	}
 

@@ -204,7 +204,7 @@ final class LocalMember {
 		if (!takesRequests()) {
 			requests().stream()
 				.filter((request) -> !formation.members().contains(request.join.member()))
-				.forEach(this::ended);
+				.forEach(this::drop);
 		}
 		notifyAll();
 	}
@@ -233,7 +233,7 @@ final class LocalMember {
 		}
 		Request replaced = this.requests.put(request.join.member().slot(), request);
 		if (replaced != null) {
-			ended(replaced);
+			drop(replaced);
 		}
 		notifyAll();
 		return true;
@@ -256,7 +256,7 @@ final class LocalMember {
 		notifyAll();
 	}
 
-	synchronized void ended(Request request) {
+	synchronized void drop(Request request) {
 		request.open = false;
 		this.requests.remove(request.join.member().slot(), request);
 		request.link.close();
@@ -299,7 +299,7 @@ final class LocalMember {
 			if (reason != null) {
 				request.link.trySend(reason);
 			}
-			ended(request);
+			drop(request);
 		}
 	}
 

@@ -82,7 +82,7 @@ final class StateAgreement {
 	 * @return whether there is one: {@code false} on every rank if the ranks that held it
 	 * were lost before another had received all of it
 	 */
-	boolean reach(ProcessGroup group, ElasticState state) {
+	boolean agree(ProcessGroup group, ElasticState state) {
 		this.held = switch (this.elastic.origin()) {
 			case FOUNDED -> (this.held == Held.INITIAL) ? Held.INITIAL : Held.NONE;
 			case CONTINUED -> this.held;

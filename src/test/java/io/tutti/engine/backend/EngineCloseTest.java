@@ -57,7 +57,7 @@ class EngineCloseTest {
 				assertThat(ex.failure().ranks()).containsExactly(FAILING);
 				assertThat(ex.failure().detail()).contains("has left");
 			});
-			assertThat(engines.getFirst().ended()).isEmpty();
+			assertThat(engines.getFirst().closedByKernel()).isEmpty();
 		}
 		finally {
 			engines.reversed().forEach(Engine::close);

@@ -455,12 +455,12 @@ class ControlPlaneTest {
 		try (TestWorld world = new TestWorld(2); RawRank raw = joinWithRaw(world, 1, TestWorld.SETTINGS)) {
 			raw.send(new byte[] { 0, 0, 0, 2, 99, 99 });
 			assertThat(raw.isReset()).isTrue();
-			assertThat(world.events.getFirst().ended).isEmpty();
+			assertThat(world.events.getFirst().closedByKernel).isEmpty();
 		}
 		try (TestWorld world = new TestWorld(2); RawRankZero zero = new RawRankZero(world, TestWorld.SETTINGS)) {
 			zero.rank(1).send(new byte[] { 0, 0, 0, 2, 99, 99 });
 			assertThat(zero.rank(1).isReset()).isTrue();
-			assertThat(world.events.getLast().ended).isEmpty();
+			assertThat(world.events.getLast().closedByKernel).isEmpty();
 		}
 	}
 
@@ -468,11 +468,11 @@ class ControlPlaneTest {
 	void aProcessThatEndsIsKnownToBeDead() {
 		try (TestWorld world = new TestWorld(2); RawRank raw = joinWithRaw(world, 1, TestWorld.SETTINGS)) {
 			raw.crash();
-			await(() -> assertThat(world.events.getFirst().ended).containsExactly(1));
+			await(() -> assertThat(world.events.getFirst().closedByKernel).containsExactly(1));
 		}
 		try (TestWorld world = new TestWorld(2); RawRankZero zero = new RawRankZero(world, TestWorld.SETTINGS)) {
 			zero.crash();
-			await(() -> assertThat(world.events.getLast().ended).containsExactly(0));
+			await(() -> assertThat(world.events.getLast().closedByKernel).containsExactly(0));
 		}
 	}
 

@@ -104,7 +104,7 @@ class TlsRendezvousTest {
 			world.members.put(0, TestWorld.join(zero));
 			killed.socket().shutdownOutput();
 			Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> !world.events.get(0).failures.isEmpty());
-			assertThat(world.events.get(0).ended).containsExactly(1);
+			assertThat(world.events.get(0).closedByKernel).containsExactly(1);
 		}
 		killed.close();
 	}

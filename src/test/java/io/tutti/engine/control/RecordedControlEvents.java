@@ -24,7 +24,7 @@ public class RecordedControlEvents implements ControlListener {
 
 	public final List<Integer> withdrawn = new CopyOnWriteArrayList<>();
 
-	public final List<Integer> ended = new CopyOnWriteArrayList<>();
+	public final List<Integer> closedByKernel = new CopyOnWriteArrayList<>();
 
 	public final Map<String, Long> entered = new ConcurrentHashMap<>();
 
@@ -45,8 +45,8 @@ public class RecordedControlEvents implements ControlListener {
 	}
 
 	@Override
-	public void ended(int rank) {
-		this.ended.add(rank);
+	public void closedByKernel(int rank) {
+		this.closedByKernel.add(rank);
 	}
 
 	@Override

@@ -396,7 +396,7 @@ class FormationEndpointTest {
 					});
 			Formation formation = new Formation(4, "f4", List.of(this.member.self(), other));
 			this.member.formed(formation);
-			this.endpoint.reach(formation, LIMIT);
+			this.endpoint.learnAddresses(formation, LIMIT);
 			assertThat(asked.await(20, TimeUnit.SECONDS)).isTrue();
 			address.set("127.0.0.1");
 			while (!this.endpoint.host(other).equals("127.0.0.1") || asked.getCount() > 0) {
