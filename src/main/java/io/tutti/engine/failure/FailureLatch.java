@@ -14,34 +14,22 @@ import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The failure state of one group on one rank: running, reporting or failed. A rank that
- * detects a failure reports it to rank 0 and waits for the verdict, which is the cause on
- * every rank. The first verdict stays. Also records the ranks that have left the group,
- * so that the next call that needs one of them fails. Safe for any number of threads; a
- * check costs one volatile read.
+ * The failure state of one group on one rank: running or failed. A rank that detects a
+ * failure reports it to rank 0 and waits for the verdict, which is the cause on every
+ * rank. The first verdict stays. Also records the ranks that have left the group, so that
+ * the next call that needs one of them fails. Safe for any number of threads; a check
+ * costs one volatile read.
  */
 public final class FailureLatch {
-
-	/** Running → Reporting → Failed; a verdict may skip Reporting. */
-	private sealed interface State {
-
-	}
-
-	private record Running() implements State {
-	}
-
-	/** This rank has reported a failure and has no verdict yet. */
-	private record Reporting(Failure reported) implements State {
-	}
-
-	private record Failed(Failure failure) implements State {
-	}
 
 	/** Where this rank's failures are reported, and how long a verdict may take. */
 	private record Reports(GroupIdentity identity, FailureReporter reporter, Duration limit) {
 	}
 
-	private final AtomicReference<State> state = new AtomicReference<>(new Running());
+	private final AtomicReference<@Nullable Failure> failure = new AtomicReference<>();
+
+	/** The last failure that this rank has reported. */
+	private final AtomicReference<@Nullable Failure> reported = new AtomicReference<>();
 
 	private final CountDownLatch failed = new CountDownLatch(1);
 
@@ -83,7 +71,7 @@ public final class FailureLatch {
 
 	/** The failure, or {@code null} while the group works. */
 	public @Nullable Failure failure() {
-		return (this.state.get() instanceof Failed broken) ? broken.failure() : null;
+		return this.failure.get();
 	}
 
 	/**
@@ -119,9 +107,7 @@ public final class FailureLatch {
 	 * @return whether this was the first failure
 	 */
 	public boolean trip(Failure failure) {
-		State before = this.state
-			.getAndUpdate((current) -> (current instanceof Failed) ? current : new Failed(failure));
-		if (before instanceof Failed) {
+		if (!this.failure.compareAndSet(null, failure)) {
 			return false;
 		}
 		try {
@@ -135,14 +121,16 @@ public final class FailureLatch {
 
 	/**
 	 * Reports a failure to rank 0 and waits for the verdict. An interrupt does not end
-	 * the wait and stays set.
+	 * the wait and stays set. Many operations may fail with the same failure, which is
+	 * reported once. A different failure is reported as well: rank 0 prefers a root cause
+	 * to its consequences.
 	 * @return the exception to be thrown; the group is broken
 	 */
 	public CollectiveException agree(CollectiveException seen) {
 		Reports to = reports();
 		Failure own = seen.failure();
 		long startNanos = System.nanoTime();
-		if (reporting(own)) {
+		if (failure() == null && !own.equals(this.reported.getAndSet(own))) {
 			to.reporter().report(own);
 		}
 		if (await(to.limit()) == null) {
@@ -150,18 +138,6 @@ public final class FailureLatch {
 		}
 		Failure verdict = failure();
 		return own.equals(verdict) ? seen : to.identity().exception(verdict, seen);
-	}
-
-	/**
-	 * Many operations may fail with the same failure, which is reported once. A different
-	 * failure is reported as well: rank 0 prefers a root cause to its consequences.
-	 * @return whether the failure is to be reported
-	 */
-	private boolean reporting(Failure own) {
-		State next = new Reporting(own);
-		State now = this.state
-			.updateAndGet((current) -> (current instanceof Failed || current.equals(next)) ? current : next);
-		return now == next;
 	}
 
 	/**

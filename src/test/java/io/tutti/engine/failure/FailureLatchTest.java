@@ -125,6 +125,16 @@ class FailureLatchTest {
 	}
 
 	@Test
+	void theFailureOfManyOperationsIsReportedOnce() {
+		this.latch.reportTo(GroupIdentity.world(1, 2, 0), (failure) -> {
+			this.reports.add(failure);
+			this.latch.agree(CollectiveException.of(1, 4, this.seen, null));
+		}, Duration.ofMillis(1));
+		this.latch.agree(CollectiveException.of(1, 4, this.seen, null));
+		assertThat(this.reports).containsExactly(this.seen);
+	}
+
+	@Test
 	void aDifferentFailureIsReportedWhileTheVerdictIsOutstanding() {
 		Failure other = this.seen.withDetail("a root cause");
 		this.latch.reportTo(GroupIdentity.world(1, 2, 0), (failure) -> {
