@@ -3,16 +3,12 @@ package io.tutti.engine.backend;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.List;
 
 import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
-import io.tutti.engine.algorithm.AlgorithmSelector;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.algorithm.shared.SharedAlgorithms;
-import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Call;
-import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.GroupSetupException;
@@ -23,9 +19,7 @@ import io.tutti.engine.transport.shm.ShmTransport;
  * The built-in algorithms for ranks that share memory. Uses an in-place algorithm if
  * there is one, and links otherwise or if the configuration names an algorithm.
  */
-final class SharedMemoryGroupBackend implements GroupBackend {
-
-	private final String name;
+final class SharedMemoryGroupBackend extends TransportGroupBackend {
 
 	private final GroupIdentity identity;
 
@@ -35,42 +29,24 @@ final class SharedMemoryGroupBackend implements GroupBackend {
 
 	private final SharedAlgorithms inPlace;
 
-	private final AlgorithmSelector overLinks;
-
 	/** A backend that owns the transport. */
 	SharedMemoryGroupBackend(String name, GroupIdentity identity, ShmTransport transport, ReductionKernels kernels,
 			AlgorithmOverrides overrides) {
-		this.name = name;
+		super(name, identity, transport, kernels, overrides);
 		this.identity = identity;
 		this.transport = transport;
 		this.overrides = overrides;
-		this.overLinks = new AlgorithmSelector(identity, transport, kernels, overrides);
-		this.inPlace = new SharedAlgorithms(identity, transport, kernels, this.overLinks.scratch());
-	}
-
-	@Override
-	public String name() {
-		return this.name;
-	}
-
-	@Override
-	public String transport() {
-		return this.transport.name();
+		this.inPlace = new SharedAlgorithms(identity, transport, kernels, scratch());
 	}
 
 	@Override
 	public void run(Call call) {
 		Algorithm algorithm = this.overrides.names(call.collective()) ? null : this.inPlace.select(call);
-		if (algorithm != null) {
-			this.transport.enter(call);
-			runInPlace(algorithm, call);
+		if (algorithm == null) {
+			runOverLinks(call);
 			return;
 		}
-		this.transport.begin(call);
-		this.overLinks.select(call).run(call);
-	}
-
-	private void runInPlace(Algorithm algorithm, Call call) {
+		this.transport.enter(call);
 		try {
 			algorithm.run(call);
 		}
@@ -91,23 +67,8 @@ final class SharedMemoryGroupBackend implements GroupBackend {
 	}
 
 	@Override
-	public boolean takesPartsInPlace(long address) {
-		return true;
-	}
-
-	@Override
 	public void free(MemorySegment buffer) {
 		this.transport.free(buffer);
-	}
-
-	@Override
-	public void wake() {
-		this.transport.wake();
-	}
-
-	@Override
-	public void close() {
-		CleanUp.runAll(List.of(this.transport::close, this.overLinks::close));
 	}
 
 }

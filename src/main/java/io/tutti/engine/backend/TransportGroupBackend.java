@@ -5,6 +5,7 @@ import java.util.List;
 import io.tutti.Collective;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.AlgorithmSelector;
+import io.tutti.engine.algorithm.Scratch;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Call;
@@ -17,7 +18,7 @@ import io.tutti.engine.transport.Transport;
  * The built-in algorithms over a transport. With one rank every collective is the
  * identity.
  */
-final class TransportGroupBackend implements GroupBackend {
+class TransportGroupBackend implements GroupBackend {
 
 	private final String name;
 
@@ -52,8 +53,7 @@ final class TransportGroupBackend implements GroupBackend {
 			identity(call);
 			return;
 		}
-		this.transport.begin(call);
-		this.selector.select(call).run(call);
+		runOverLinks(call);
 	}
 
 	/** An exclusive scan has no operand for the only rank. */
@@ -61,6 +61,16 @@ final class TransportGroupBackend implements GroupBackend {
 		if (call.collective() != Collective.EXCLUSIVE_SCAN) {
 			NativeMemory.copy(call.sendAddress(), call.receiveAddress(), call.receiveBytes());
 		}
+	}
+
+	final void runOverLinks(Call call) {
+		this.transport.begin(call);
+		this.selector.select(call).run(call);
+	}
+
+	/** The algorithms' working memory, for other algorithms of the same group. */
+	final Scratch scratch() {
+		return this.selector.scratch();
 	}
 
 	@Override
