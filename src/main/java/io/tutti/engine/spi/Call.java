@@ -82,8 +82,8 @@ public final class Call {
 
 	/**
 	 * Becomes a part of an issued call: takes over its sequence number, fingerprint,
-	 * deadline and type, and replaces an average by a sum. The buffers are set by
-	 * {@link #from} and {@link #into}.
+	 * deadline and type, and replaces an average by a sum. {@link #place} sets the
+	 * buffers.
 	 * @param count as {@link #count()}, of the part
 	 * @param root root among the ranks that take part
 	 */
@@ -92,20 +92,6 @@ public final class Call {
 		describe(whole.sequence, collective, count, whole.type,
 				(whole.op == ReduceOp.AVERAGE) ? ReduceOp.SUM : whole.op, root);
 		place(0, 0, 0, 0);
-		return this;
-	}
-
-	/** Sets this rank's contribution to the part. */
-	public Call from(long address, long bytes) {
-		this.sendAddress = address;
-		this.sendBytes = bytes;
-		return this;
-	}
-
-	/** Sets the destination of the part's result. */
-	public Call into(long address, long bytes) {
-		this.receiveAddress = address;
-		this.receiveBytes = bytes;
 		return this;
 	}
 

@@ -63,9 +63,9 @@ final class LevelCollectives {
 		boolean gathering = collective == Collective.ALL_GATHER || collective == Collective.GATHER;
 		boolean receiving = this.self == root || (collective != Collective.REDUCE && collective != Collective.GATHER);
 		long received = gathering ? bytes * this.size : bytes;
-		this.level.run(this.part.partOf(call, collective, count, root)
-			.from(source, scattering ? bytes * this.size : bytes)
-			.into(target, receiving ? received : 0));
+		this.part.partOf(call, collective, count, root);
+		this.part.place(source, scattering ? bytes * this.size : bytes, target, receiving ? received : 0);
+		this.level.run(this.part);
 	}
 
 }
