@@ -9,6 +9,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import io.tutti.engine.spi.Deadline;
@@ -39,6 +40,11 @@ public record Endpoint(String host, int port) {
 	/** A name service that loses a query may answer the next one. */
 	private static final Duration LOOKUP_LIMIT = Duration.ofSeconds(10);
 
+	private static final int NO_PORT = 0;
+
+	private static final Pattern HOST_AND_PORT = Pattern
+		.compile("(?:\\[(?<ipv6>[^\\]]+)]|(?<host>[^:\\[\\]]+))\\s*(?::\\s*(?<port>[0-9]{1,5}))?");
+
 	private static final Pattern LITERAL_IPV4 = Pattern.compile("[0-9.]+");
 
 	public Endpoint {
@@ -50,16 +56,19 @@ public record Endpoint(String host, int port) {
 
 	/** Parses {@code host:port}; an IPv6 address is in brackets. */
 	public static Endpoint parse(String text) {
-		int colon = text.lastIndexOf(':');
-		try {
-			String host = text.substring(0, Math.max(0, colon)).strip();
-			boolean bracketed = host.startsWith("[") && host.endsWith("]");
-			return new Endpoint(bracketed ? host.substring(1, host.length() - 1) : host,
-					Integer.parseInt(text.substring(colon + 1).strip()));
+		return parse(text, NO_PORT);
+	}
+
+	/** Parses {@code host:port} or {@code host}; an IPv6 address is in brackets. */
+	public static Endpoint parse(String text, int defaultPort) {
+		Matcher parts = HOST_AND_PORT.matcher(text.strip());
+		if (!parts.matches() || parts.group("port") == null && defaultPort == NO_PORT) {
+			throw new IllegalArgumentException(
+					"an endpoint must be host:port, got " + text + "; an IPv6 address must be in brackets");
 		}
-		catch (NumberFormatException ex) {
-			throw new IllegalArgumentException("an endpoint must be host:port, got " + text, ex);
-		}
+		String host = (parts.group("ipv6") != null) ? parts.group("ipv6") : parts.group("host");
+		int port = (parts.group("port") != null) ? Integer.parseInt(parts.group("port")) : defaultPort;
+		return new Endpoint(host.strip(), port);
 	}
 
 	/**

@@ -21,8 +21,12 @@ import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousException.Reason;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /** Rendezvous addresses with unresolved, loopback or ambiguous names. */
 @Timeout(60)
@@ -160,6 +164,20 @@ class EndpointTest {
 		assertThat(List.of("localhost", "127.0.0.1", "::1", "[::1]"))
 			.noneMatch((host) -> new Endpoint(host, 1).isName());
 		assertThat(new Endpoint("node-7", 1).isName()).isTrue();
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "host,host,29500", "host:1,host,1", "[::1]:65535,::1,65535", "[fd00::2],fd00::2,29500",
+			"10.0.0.1:4242,10.0.0.1,4242" })
+	void anAddressIsAHostWithAnOptionalPort(String text, String host, int port) {
+		assertThat(Endpoint.parse(text, 29500)).isEqualTo(new Endpoint(host, port));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", " ", ":29500", "host", "host:", "host:0", "host:65536", "host:x", "::1", "[::1",
+			"::1]:5", "fe80::1:29500", "[::1]" })
+	void aMalformedEndpointIsRejected(String text) {
+		assertThatIllegalArgumentException().isThrownBy(() -> Endpoint.parse(text)).withMessageContaining("host:port");
 	}
 
 	private static void joinAll(TestWorld world, int localWorldSize, NameService names) {

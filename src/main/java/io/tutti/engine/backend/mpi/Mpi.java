@@ -14,6 +14,7 @@ import io.tutti.engine.backend.Availability;
 import io.tutti.engine.backend.Backends;
 import io.tutti.engine.backend.Engine;
 import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.bootstrap.Endpoint;
 import io.tutti.engine.control.RendezvousException;
 import org.jspecify.annotations.Nullable;
 
@@ -87,12 +88,13 @@ public final class Mpi implements AutoCloseable {
 		if (rank < 0 || rank >= worldSize) {
 			throw new InvalidRankException("rank", rank, worldSize);
 		}
-		RankAssignment assignment = MasterAddress.assignment(rank, worldSize, masterAddress);
-		if (token == null && worldSize > 1 && !isLoopback(assignment.masterAddress())) {
-			throw new IllegalArgumentException("the rendezvous address " + assignment.masterAddress()
+		Endpoint rendezvous = Endpoint.parse(masterAddress, RankAssignment.DEFAULT_MASTER_PORT);
+		if (token == null && worldSize > 1 && !isLoopback(rendezvous.host())) {
+			throw new IllegalArgumentException("the rendezvous address " + rendezvous.host()
 					+ " is reachable from other hosts and no token is given: pass the same token on every rank");
 		}
-		return init(assignment, settings(null).withToken(token));
+		return init(new RankAssignment(rank, worldSize, rank, worldSize, rendezvous.host(), rendezvous.port()),
+				settings(null).withToken(token));
 	}
 
 	/**

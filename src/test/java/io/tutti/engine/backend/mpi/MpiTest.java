@@ -12,7 +12,6 @@ import java.util.concurrent.TimeUnit;
 import io.tutti.DataType;
 import io.tutti.FreePort;
 import io.tutti.ReduceOp;
-import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.launch.standalone.MpiEnvironment;
@@ -20,7 +19,6 @@ import io.tutti.launch.ResolutionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -112,17 +110,10 @@ class MpiTest {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "host,host,29500", "host:1,host,1", "[::1]:65535,::1,65535", "[fd00::2],fd00::2,29500",
-			"10.0.0.1:4242,10.0.0.1,4242" })
-	void anAddressIsAHostWithAnOptionalPort(String text, String host, int port) {
-		assertThat(MasterAddress.assignment(0, 1, text)).isEqualTo(new RankAssignment(0, 1, 0, 1, host, port));
-	}
-
-	@ParameterizedTest
 	@ValueSource(strings = { "", " ", ":29500", "host:", "host:0", "host:65536", "host:x", "::1", "[::1", "::1]:5" })
 	void aMalformedAddressIsRejected(String text) {
-		assertThatIllegalArgumentException().isThrownBy(() -> MasterAddress.assignment(0, 1, text))
-			.withMessageContaining("master address");
+		assertThatIllegalArgumentException().isThrownBy(() -> Mpi.init(0, 1, text, null))
+			.withMessageContaining("host:port");
 	}
 
 	@Test
