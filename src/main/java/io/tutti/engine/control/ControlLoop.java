@@ -271,12 +271,12 @@ public final class ControlLoop {
 				disconnected(connection, true, "its connection closed");
 			}
 		}
+		catch (MalformedFrameException ex) {
+			disconnected(connection, false, "it sent a malformed message: " + ex.getMessage());
+		}
 		catch (IOException ex) {
 			String problem = (ex.getMessage() != null) ? ex.getMessage() : ex.getClass().getSimpleName();
 			disconnected(connection, false, "its connection failed: " + problem);
-		}
-		catch (MalformedFrameException ex) {
-			disconnected(connection, false, "it sent a malformed message: " + ex.getMessage());
 		}
 	}
 

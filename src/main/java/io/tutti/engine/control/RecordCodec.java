@@ -20,6 +20,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
+import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.spi.MetadataExchange;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -132,6 +134,21 @@ public final class RecordCodec {
 		catch (BufferUnderflowException ex) {
 			throw new MalformedFrameException("a frame ends within a field");
 		}
+	}
+
+	/**
+	 * Exchanges this rank's record for the records of all ranks, by rank.
+	 * @param own at most {@value MetadataExchange#MAX_BYTES} bytes when encoded
+	 * @throws MalformedFrameException if the bytes of a rank are not a valid record
+	 * @throws IOException if the other ranks cannot be reached by the deadline
+	 */
+	public static <T extends Record> List<T> allGather(Class<T> type, T own, MetadataExchange exchange,
+			Deadline deadline) throws IOException {
+		List<T> records = new ArrayList<>();
+		for (byte[] record : exchange.allGather(encode(own), deadline)) {
+			records.add(decode(type, ByteBuffer.wrap(record)));
+		}
+		return records;
 	}
 
 	private static Field record(Class<?> type) {

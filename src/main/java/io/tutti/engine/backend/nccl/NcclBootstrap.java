@@ -1,11 +1,11 @@
 package io.tutti.engine.backend.nccl;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
+import java.util.List;
 import java.util.function.Supplier;
 
 import io.tutti.BackendUnavailableException;
+import io.tutti.engine.control.RecordCodec;
 import io.tutti.engine.device.DeviceException;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.failure.FailureReporter;
@@ -14,6 +14,7 @@ import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.GroupSetupException;
 import io.tutti.engine.spi.MetadataExchange;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Creates the communicator of a group. Every rank reports whether it can use NCCL, and
@@ -22,12 +23,16 @@ import io.tutti.engine.spi.MetadataExchange;
  */
 public final class NcclBootstrap {
 
-	private static final byte READY = 1;
+	/**
+	 * Whether a rank can use NCCL.
+	 *
+	 * @param id the unique id from rank 0; empty from other ranks
+	 * @param problem why the rank cannot use NCCL; {@code null} if it can
+	 */
+	public record Readiness(byte[] id, @Nullable String problem) {
+	}
 
-	private static final byte UNABLE = 0;
-
-	/** Leaves room for the status byte. */
-	private static final int MAX_REASON_BYTES = MetadataExchange.MAX_BYTES - 1;
+	private static final byte[] NO_ID = {};
 
 	private final Supplier<NcclLibrary> loading;
 
@@ -64,14 +69,14 @@ public final class NcclBootstrap {
 			MetadataExchange exchange, Deadline deadline) {
 		NcclLibrary library = null;
 		int devices = 0;
-		byte[] status;
+		Readiness status;
 		try {
 			library = this.loading.get();
 			devices = library.runtime().deviceCount();
-			status = ready(library, identity.rank());
+			status = new Readiness((identity.rank() == 0) ? RankCommunicator.newId(library).asBytes() : NO_ID, null);
 		}
 		catch (BackendUnavailableException | DeviceException | NcclException ex) {
-			status = unable(String.valueOf(ex.getMessage()));
+			status = new Readiness(NO_ID, MetadataExchange.truncated(String.valueOf(ex.getMessage())));
 		}
 		UniqueId id = agree(identity, status, exchange, deadline);
 		if (library == null) {
@@ -82,45 +87,24 @@ public final class NcclBootstrap {
 		return new NcclGroupBackend(identity, host, latch, reporter, library.runtime(), communicator);
 	}
 
-	private static byte[] ready(NcclLibrary library, int rank) {
-		byte[] status = new byte[1 + ((rank == 0) ? UniqueId.BYTES : 0)];
-		status[0] = READY;
-		if (rank == 0) {
-			System.arraycopy(RankCommunicator.newId(library).asBytes(), 0, status, 1, UniqueId.BYTES);
-		}
-		return status;
-	}
-
-	private static byte[] unable(String reason) {
-		byte[] text = reason.getBytes(StandardCharsets.UTF_8);
-		byte[] status = new byte[1 + Math.min(text.length, MAX_REASON_BYTES)];
-		status[0] = UNABLE;
-		System.arraycopy(text, 0, status, 1, status.length - 1);
-		return status;
-	}
-
-	private static UniqueId agree(GroupIdentity identity, byte[] status, MetadataExchange exchange, Deadline deadline) {
-		byte[][] statuses;
+	private static UniqueId agree(GroupIdentity identity, Readiness status, MetadataExchange exchange, Deadline deadline) {
+		List<Readiness> statuses;
 		try {
-			statuses = exchange.allGather(status, deadline);
+			statuses = RecordCodec.allGather(Readiness.class, status, exchange, deadline);
 		}
 		catch (IOException ex) {
 			throw new GroupSetupException(identity, "the ranks could not agree on a communicator", ex);
 		}
-		for (int rank = 0; rank < statuses.length; rank++) {
-			if (statuses[rank].length == 0 || statuses[rank][0] != READY) {
+		for (int rank = 0; rank < statuses.size(); rank++) {
+			String problem = statuses.get(rank).problem();
+			if (problem != null) {
 				throw new BackendUnavailableException(NcclGroupBackend.NAME,
-						"rank " + identity.members().get(rank) + " cannot use it: " + reason(statuses[rank]),
+						"rank " + identity.members().get(rank) + " cannot use it: " + problem,
 						"Give every rank a GPU and NCCL, or use the profile tcp")
 					.onRank(identity.worldRank(), identity.jobSize());
 			}
 		}
-		return UniqueId.fromBytes(Arrays.copyOfRange(statuses[0], 1, statuses[0].length));
-	}
-
-	private static String reason(byte[] status) {
-		return (status.length < 2) ? "it said nothing"
-				: new String(status, 1, status.length - 1, StandardCharsets.UTF_8);
+		return UniqueId.fromBytes(statuses.get(0).id());
 	}
 
 }

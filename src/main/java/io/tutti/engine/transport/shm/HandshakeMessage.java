@@ -1,11 +1,9 @@
 package io.tutti.engine.transport.shm;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 
+import io.tutti.engine.control.RecordCodec;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.MetadataExchange;
 import org.jspecify.annotations.Nullable;
@@ -18,11 +16,13 @@ import org.jspecify.annotations.Nullable;
  * @param second another such number
  * @param text a name that depends on the step, or the reason why the rank cannot continue
  */
-record HandshakeMessage(boolean usable, long first, long second, String text) {
-
-	private static final int HEADER_BYTES = 1 + 2 * Long.BYTES;
+public record HandshakeMessage(boolean usable, long first, long second, String text) {
 
 	static final HandshakeMessage NOTHING = new HandshakeMessage(true, 0, 0, "");
+
+	public HandshakeMessage {
+		text = MetadataExchange.truncated(text);
+	}
 
 	static HandshakeMessage refusal(String reason) {
 		return new HandshakeMessage(false, 0, 0, reason);
@@ -31,11 +31,7 @@ record HandshakeMessage(boolean usable, long first, long second, String text) {
 	/** Exchanges this rank's message for the messages of all ranks. */
 	static List<HandshakeMessage> allGather(HandshakeMessage own, MetadataExchange exchange, Deadline deadline)
 			throws IOException {
-		List<HandshakeMessage> messages = new ArrayList<>();
-		for (byte[] message : exchange.allGather(own.encode(), deadline)) {
-			messages.add(decode(message));
-		}
-		return messages;
+		return RecordCodec.allGather(HandshakeMessage.class, own, exchange, deadline);
 	}
 
 	/**
@@ -52,29 +48,6 @@ record HandshakeMessage(boolean usable, long first, long second, String text) {
 			}
 		}
 		return null;
-	}
-
-	byte[] encode() {
-		byte[] letters = this.text.getBytes(StandardCharsets.UTF_8);
-		int length = Math.min(letters.length, MetadataExchange.MAX_BYTES - HEADER_BYTES);
-		return ByteBuffer.allocate(HEADER_BYTES + length)
-			.put((byte) (this.usable ? 1 : 0))
-			.putLong(this.first)
-			.putLong(this.second)
-			.put(letters, 0, length)
-			.array();
-	}
-
-	static HandshakeMessage decode(byte[] bytes) throws IOException {
-		if (bytes.length < HEADER_BYTES || bytes.length > MetadataExchange.MAX_BYTES) {
-			throw new IOException("a message of the shared-memory handshake must have " + HEADER_BYTES + ".."
-					+ MetadataExchange.MAX_BYTES + " bytes, got " + bytes.length);
-		}
-		ByteBuffer buffer = ByteBuffer.wrap(bytes);
-		boolean usable = buffer.get() == 1;
-		long first = buffer.getLong();
-		long second = buffer.getLong();
-		return new HandshakeMessage(usable, first, second, StandardCharsets.UTF_8.decode(buffer).toString());
 	}
 
 }

@@ -1,6 +1,9 @@
 package io.tutti.engine.transport.shm;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+
+import io.tutti.engine.control.RecordCodec;
 
 /**
  * Checks that a message of the shared-memory handshake is valid or causes an
@@ -14,8 +17,8 @@ public final class SharedMemoryReading {
 	/** Reads an input; throws if the check fails. */
 	public static void read(byte[] input) {
 		try {
-			HandshakeMessage message = HandshakeMessage.decode(input);
-			message.encode();
+			HandshakeMessage message = RecordCodec.decode(HandshakeMessage.class, ByteBuffer.wrap(input));
+			RecordCodec.encode(message);
 			if (SegmentName.parse(message.text()) != null && message.text().contains("/")) {
 				throw new AssertionError("a name that leads elsewhere: " + message.text());
 			}
