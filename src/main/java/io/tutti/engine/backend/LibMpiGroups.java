@@ -45,7 +45,7 @@ record LibMpiGroups(MpiWorld world, ControlPlane control, GroupRegistry registry
 			catch (BackendUnavailableException ex) {
 				Failure failure = Failure.outside(Failure.Kind.ABORTED, this.identity.name(),
 						List.of(this.identity.worldRank()), ex.problem());
-				throw this.latch.agree(this.identity.exception(failure, ex));
+				throw this.latch.reportAndAwaitVerdict(this.identity.exception(failure, ex));
 			}
 		}
 

@@ -183,7 +183,7 @@ final class CallRunner implements AutoCloseable {
 	 */
 	private void describe(long ticket, Collective collective, long count, DataType type, @Nullable ReduceOp op,
 			int root, long issuedNanos, CallOptions options) {
-		this.latch.requireWhole(this.identity);
+		this.latch.requireNotBroken(this.identity);
 		this.call.deadline().restart(issuedNanos, options.timeoutNanos());
 		this.call.describe(ticket, collective, count, type, op, root);
 		this.call.label(options.label());
@@ -314,14 +314,14 @@ final class CallRunner implements AutoCloseable {
 			Failure interrupted = new Failure(Failure.Kind.ABORTED, this.identity.name(), ticket, collective,
 					List.of(this.identity.worldRank()),
 					"the calling thread was interrupted while the call waited its turn", elapsed, options.timeout());
-			return this.latch.agree(this.identity.exception(interrupted, new InterruptedException()));
+			return this.latch.reportAndAwaitVerdict(this.identity.exception(interrupted, new InterruptedException()));
 		}
 		long running = this.order.serving();
 		CallSignature found = this.recorder.find(running);
 		Failure failure = new Failure(Failure.Kind.TIMEOUT, this.identity.name(), running,
 				(found != null) ? found.collective() : null, List.of(),
 				collective + " #" + ticket + " waited behind it until its own deadline", elapsed, options.timeout());
-		return this.latch.agree(this.identity.exception(failure, null));
+		return this.latch.reportAndAwaitVerdict(this.identity.exception(failure, null));
 	}
 
 	private void requireOpen(@Nullable Collective collective) {
@@ -354,13 +354,13 @@ final class CallRunner implements AutoCloseable {
 			well = true;
 		}
 		catch (CollectiveException ex) {
-			throw this.call.named(this.latch.agree(ex), this.identity.name());
+			throw this.call.named(this.latch.reportAndAwaitVerdict(ex), this.identity.name());
 		}
 		catch (RuntimeException ex) {
-			throw this.latch.giveUp(this.call, ex);
+			throw this.latch.abortCall(this.call, ex);
 		}
 		catch (Error ex) {
-			ex.addSuppressed(this.latch.giveUp(this.call, ex));
+			ex.addSuppressed(this.latch.abortCall(this.call, ex));
 			throw ex;
 		}
 		finally {
@@ -396,7 +396,7 @@ final class CallRunner implements AutoCloseable {
 		}
 		catch (RuntimeException ex) {
 			BufferValidation.requireStillOpen(this.call, send, receive, ex);
-			throw this.latch.giveUp(this.call, ex);
+			throw this.latch.abortCall(this.call, ex);
 		}
 		finally {
 			this.call.memory(null, null);

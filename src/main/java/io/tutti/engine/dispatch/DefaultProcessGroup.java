@@ -463,7 +463,7 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		if (Thread.currentThread().isInterrupted()) {
 			Failure failure = Failure.outside(Failure.Kind.ABORTED, name(), List.of(this.identity.worldRank()),
 					"the calling thread was interrupted");
-			throw this.latch.agree(this.identity.exception(failure, new InterruptedException()));
+			throw this.latch.reportAndAwaitVerdict(this.identity.exception(failure, new InterruptedException()));
 		}
 		this.runner.agree(on, send, receive, this.options);
 	}

@@ -79,7 +79,7 @@ public final class FailureLatch {
 	 * @param group the group on this rank
 	 * @throws CollectiveException the group's failure
 	 */
-	public void requireWhole(GroupIdentity group) {
+	public void requireNotBroken(GroupIdentity group) {
 		Failure earlier = failure();
 		if (earlier != null) {
 			throw group.exception(earlier, null);
@@ -126,7 +126,7 @@ public final class FailureLatch {
 	 * to its consequences.
 	 * @return the exception to be thrown; the group is broken
 	 */
-	public CollectiveException agree(CollectiveException seen) {
+	public CollectiveException reportAndAwaitVerdict(CollectiveException seen) {
 		Reports to = reports();
 		Failure own = seen.failure();
 		long startNanos = System.nanoTime();
@@ -146,7 +146,7 @@ public final class FailureLatch {
 	 * @return the exception for the group's failure
 	 */
 	public CollectiveException abort(int exitCode, String reason) {
-		return agree(reports().identity().exception(aborted(reason).withExitCode(exitCode), null));
+		return reportAndAwaitVerdict(reports().identity().exception(aborted(reason).withExitCode(exitCode), null));
 	}
 
 	/**
@@ -154,7 +154,7 @@ public final class FailureLatch {
 	 * @return the exception for the group's failure
 	 */
 	public CollectiveException abort(String reason) {
-		return agree(reports().identity().exception(aborted(reason), null));
+		return reportAndAwaitVerdict(reports().identity().exception(aborted(reason), null));
 	}
 
 	private Failure aborted(String reason) {
@@ -167,9 +167,9 @@ public final class FailureLatch {
 	 * for it.
 	 * @return the exception to be thrown; its chain of causes ends with {@code cause}
 	 */
-	public CollectiveException giveUp(Call call, Throwable cause) {
+	public CollectiveException abortCall(Call call, Throwable cause) {
 		GroupIdentity identity = reports().identity();
-		return agree(identity.exception(call.failure(Failure.Kind.ABORTED, identity.name(),
+		return reportAndAwaitVerdict(identity.exception(call.failure(Failure.Kind.ABORTED, identity.name(),
 				List.of(identity.worldRank()), "this rank cannot continue: " + cause), cause));
 	}
 

@@ -141,7 +141,7 @@ final class MessageFailures {
 	 */
 	RuntimeException verdict(MessageOperation operation, RuntimeException failure) {
 		return (failure instanceof CollectiveException seen && !operation.withdrawn)
-				? during(operation, this.latch.agree(seen), System.nanoTime()) : failure;
+				? during(operation, this.latch.reportAndAwaitVerdict(seen), System.nanoTime()) : failure;
 	}
 
 	/** Adds an operation to a failure that was detected elsewhere. */

@@ -99,7 +99,7 @@ public final class PointToPointEngine implements PointToPoint {
 			return this.engine.peek(source, tag);
 		}
 		catch (CollectiveException ex) {
-			throw this.latch.agree(ex);
+			throw this.latch.reportAndAwaitVerdict(ex);
 		}
 	}
 
@@ -209,7 +209,7 @@ public final class PointToPointEngine implements PointToPoint {
 		catch (CollectiveException ex) {
 			this.engine.requireOpen();
 			this.engine.end(ex);
-			throw this.latch.agree(ex);
+			throw this.latch.reportAndAwaitVerdict(ex);
 		}
 	}
 
@@ -240,7 +240,7 @@ public final class PointToPointEngine implements PointToPoint {
 		}
 		catch (CollectiveException ex) {
 			this.engine.end(ex);
-			CollectiveException cause = this.latch.agree(ex);
+			CollectiveException cause = this.latch.reportAndAwaitVerdict(ex);
 			throw (cause == ex) ? ex : MessageFailures.during(operation, cause, System.nanoTime());
 		}
 		finally {
@@ -296,7 +296,7 @@ public final class PointToPointEngine implements PointToPoint {
 			return null;
 		}
 		catch (CollectiveException ex) {
-			return aborting ? null : this.latch.agree(ex);
+			return aborting ? null : this.latch.reportAndAwaitVerdict(ex);
 		}
 		finally {
 			this.engine.countCaller(-1);

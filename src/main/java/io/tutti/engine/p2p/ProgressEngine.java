@@ -116,12 +116,12 @@ final class ProgressEngine {
 	/** Checks that an operation may begin; requires the lock. */
 	void requireUsable() {
 		requireOpen();
-		requireWhole();
+		requireNotBroken();
 	}
 
 	/** Checks that the group is not broken. */
-	void requireWhole() {
-		this.latch.requireWhole(this.identity);
+	void requireNotBroken() {
+		this.latch.requireNotBroken(this.identity);
 	}
 
 	/** Checks that this rank has not closed the group. */

@@ -94,7 +94,7 @@ final class ProgressThread implements IdleStrategy.Condition, AutoCloseable {
 	@Override
 	public void check(long nowNanos) {
 		try (ProgressEngine.Locked _ = this.engine.enter()) {
-			this.engine.requireWhole();
+			this.engine.requireNotBroken();
 			List<MessageOperation> inFlight = this.engine.inFlight();
 			// One that ends is replaced by the last one, which was checked before. The
 			// request to cancel a send may complete others.

@@ -99,7 +99,7 @@ public final class CallWait implements IdleStrategy.Condition {
 	 * has left it, or the thread was interrupted
 	 */
 	public void requireWorthWaiting() {
-		this.context.latch().requireWhole(this.context.identity());
+		this.context.latch().requireNotBroken(this.context.identity());
 		Call call = this.context.call();
 		int left = this.context.latch().departed().missingFrom(call.sequence());
 		if (left >= 0) {

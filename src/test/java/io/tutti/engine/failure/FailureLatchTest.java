@@ -119,7 +119,7 @@ class FailureLatchTest {
 	void aFailureAfterTheVerdictIsNotReported() {
 		this.latch.trip(this.verdict);
 		this.latch.reportTo(GroupIdentity.world(1, 2, 0), this.reports::add, LIMIT);
-		CollectiveException thrown = this.latch.agree(CollectiveException.of(1, 4, this.seen, null));
+		CollectiveException thrown = this.latch.reportAndAwaitVerdict(CollectiveException.of(1, 4, this.seen, null));
 		assertThat(thrown.failure()).isEqualTo(this.verdict);
 		assertThat(this.reports).isEmpty();
 	}
@@ -128,9 +128,9 @@ class FailureLatchTest {
 	void theFailureOfManyOperationsIsReportedOnce() {
 		this.latch.reportTo(GroupIdentity.world(1, 2, 0), (failure) -> {
 			this.reports.add(failure);
-			this.latch.agree(CollectiveException.of(1, 4, this.seen, null));
+			this.latch.reportAndAwaitVerdict(CollectiveException.of(1, 4, this.seen, null));
 		}, Duration.ofMillis(1));
-		this.latch.agree(CollectiveException.of(1, 4, this.seen, null));
+		this.latch.reportAndAwaitVerdict(CollectiveException.of(1, 4, this.seen, null));
 		assertThat(this.reports).containsExactly(this.seen);
 	}
 
@@ -140,14 +140,14 @@ class FailureLatchTest {
 		this.latch.reportTo(GroupIdentity.world(1, 2, 0), (failure) -> {
 			this.reports.add(failure);
 			if (failure.equals(this.seen)) {
-				this.latch.agree(CollectiveException.of(1, 4, this.seen, null));
-				this.latch.agree(CollectiveException.of(1, 4, other, null));
+				this.latch.reportAndAwaitVerdict(CollectiveException.of(1, 4, this.seen, null));
+				this.latch.reportAndAwaitVerdict(CollectiveException.of(1, 4, other, null));
 			}
 			else {
 				this.latch.trip(this.verdict);
 			}
 		}, Duration.ofMillis(1));
-		this.latch.agree(CollectiveException.of(1, 4, other, null));
+		this.latch.reportAndAwaitVerdict(CollectiveException.of(1, 4, other, null));
 		assertThat(this.reports).containsExactly(other);
 		assertThat(this.latch.failure()).isEqualTo(this.verdict);
 	}
@@ -179,7 +179,7 @@ class FailureLatchTest {
 				return failure.withDetail(waited.toString());
 			}
 		}, limit);
-		Failure agreed = this.latch.agree(CollectiveException.of(1, 4, this.seen, null)).failure();
+		Failure agreed = this.latch.reportAndAwaitVerdict(CollectiveException.of(1, 4, this.seen, null)).failure();
 		assertThat(this.reports).containsExactly(this.seen);
 		return agreed;
 	}

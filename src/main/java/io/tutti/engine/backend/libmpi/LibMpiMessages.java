@@ -222,7 +222,7 @@ public final class LibMpiMessages implements PointToPoint {
 		if (this.closed) {
 			throw GroupStateException.closed(this.identity);
 		}
-		this.latch.requireWhole(this.identity);
+		this.latch.requireNotBroken(this.identity);
 	}
 
 	/** The library's thread checks the deadline, unless a call of the library blocks. */
@@ -343,7 +343,7 @@ public final class LibMpiMessages implements PointToPoint {
 
 	/** Maps a local failure to the group's verdict. */
 	CollectiveException settled(CollectiveException seen) {
-		return this.latch.agree(seen);
+		return this.latch.reportAndAwaitVerdict(seen);
 	}
 
 	/** Fails the open messages of a broken group, whatever the library's thread does. */

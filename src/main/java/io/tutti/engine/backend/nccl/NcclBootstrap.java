@@ -87,7 +87,8 @@ public final class NcclBootstrap {
 		return new NcclGroupBackend(identity, host, latch, reporter, library.runtime(), communicator);
 	}
 
-	private static UniqueId agree(GroupIdentity identity, Readiness status, MetadataExchange exchange, Deadline deadline) {
+	private static UniqueId agree(GroupIdentity identity, Readiness status, MetadataExchange exchange,
+			Deadline deadline) {
 		List<Readiness> statuses;
 		try {
 			statuses = RecordCodec.allGather(Readiness.class, status, exchange, deadline);
