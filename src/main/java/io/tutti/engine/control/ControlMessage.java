@@ -191,15 +191,15 @@ public sealed interface ControlMessage {
 	}
 
 	/**
-	 * Answers a roll call.
+	 * Answers {@link QueryProgress}.
 	 *
 	 * @param inside whether the rank is still inside the last call that it has entered
 	 * @param members the world ranks of the group, empty for the world group or if the
 	 * rank does not know the group
 	 */
-	record RollCallReply(long id, long lastEntered, boolean inside, List<Integer> members) implements Request {
+	record ProgressReply(long id, long lastEntered, boolean inside, List<Integer> members) implements Request {
 
-		public RollCallReply {
+		public ProgressReply {
 			members = List.copyOf(members);
 		}
 
@@ -289,7 +289,7 @@ public sealed interface ControlMessage {
 	}
 
 	/** Asks for the last call that the rank has entered in a group. */
-	record RollCall(long id, String group) implements Notice {
+	record QueryProgress(long id, String group) implements Notice {
 	}
 
 	/** Asks which call the rank made at a sequence number of a group. */

@@ -16,7 +16,7 @@ import io.tutti.engine.control.ControlMessage.QueryTrace;
 import io.tutti.engine.control.ControlMessage.QueryTraces;
 import io.tutti.engine.control.ControlMessage.Report;
 import io.tutti.engine.control.ControlMessage.Request;
-import io.tutti.engine.control.ControlMessage.RollCallReply;
+import io.tutti.engine.control.ControlMessage.ProgressReply;
 import io.tutti.engine.control.ControlMessage.TraceReply;
 import io.tutti.engine.spi.CallReport;
 import org.jspecify.annotations.Nullable;
@@ -95,7 +95,7 @@ public final class Coordinator {
 		switch (request) {
 			case Report(Failure failure) -> this.resolver.report(rank, failure);
 			case CallsReported(List<CallReport> reports, boolean waits) -> this.mismatches.report(rank, reports, waits);
-			case RollCallReply answer -> this.resolver.answer(rank, answer);
+			case ProgressReply answer -> this.resolver.answer(rank, answer);
 			case LabelledRequest labelledRequest -> this.labelled.receive(rank, labelledRequest);
 			case LeftGroup(String group, List<Integer> members, long completed, var lastCall) ->
 				left(new Departure(rank, group, completed), members, lastCall);

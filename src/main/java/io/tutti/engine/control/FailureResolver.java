@@ -11,8 +11,8 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
 import io.tutti.Failure;
-import io.tutti.engine.control.ControlMessage.RollCall;
-import io.tutti.engine.control.ControlMessage.RollCallReply;
+import io.tutti.engine.control.ControlMessage.QueryProgress;
+import io.tutti.engine.control.ControlMessage.ProgressReply;
 import io.tutti.engine.control.ControlMessage.Verdict;
 import io.tutti.engine.failure.DepartedRanks;
 import org.jspecify.annotations.Nullable;
@@ -66,7 +66,7 @@ final class FailureResolver {
 	/** The open inquiries, by group. */
 	private final Map<String, Inquiry> inquiries = new HashMap<>();
 
-	private long rollCalls;
+	private long timeoutInquiries;
 
 	FailureResolver(PeerTable peers, DepartureTracker departures, Duration limit, LongSupplier nanoClock,
 			Coordinator.Downlink downlink) {
@@ -90,13 +90,13 @@ final class FailureResolver {
 			return;
 		}
 		Inquiry inquiry = this.inquiries.get(failure.group());
-		boolean explains = inquiry instanceof RollCallState rollCall && rollCall.isExplainedBy(failure);
+		boolean explains = inquiry instanceof TimeoutInquiry timeout && timeout.isExplainedBy(failure);
 		boolean rootCause = switch (failure.kind()) {
 			case ABORTED, MISMATCH -> true;
 			case TIMEOUT -> isOutsideOfOrder(failure);
 			case PEER_LOST -> false;
 		};
-		if (rootCause && (explains || !(inquiry instanceof RollCallState))) {
+		if (rootCause && (explains || !(inquiry instanceof TimeoutInquiry))) {
 			decide(failure);
 		}
 		else if (inquiry == null || explains
@@ -125,10 +125,10 @@ final class FailureResolver {
 	private void inquire(int reporter, Failure failure) {
 		long now = this.nanoClock.getAsLong();
 		if (failure.kind() == Failure.Kind.TIMEOUT) {
-			RollCallState rollCall = new RollCallState(this.rollCalls++, reporter, failure, this.peers, now,
+			TimeoutInquiry timeout = new TimeoutInquiry(this.timeoutInquiries++, reporter, failure, this.peers, now,
 					now + this.limitNanos);
-			this.inquiries.put(failure.group(), rollCall);
-			this.downlink.broadcast(new RollCall(rollCall.id(), failure.group()));
+			this.inquiries.put(failure.group(), timeout);
+			this.downlink.broadcast(new QueryProgress(timeout.id(), failure.group()));
 		}
 		else if (isCertain(failure)) {
 			decide(conclusion(failure));
@@ -167,29 +167,29 @@ final class FailureResolver {
 		return isOutsideOfOrder(failure) ? -1 : this.departures.from(failure.group()).missingFrom(failure.sequence());
 	}
 
-	/** A rank answers a roll call. */
-	void answer(int rank, RollCallReply answer) {
+	/** A rank reports its progress. */
+	void answer(int rank, ProgressReply answer) {
 		for (Inquiry inquiry : this.inquiries.values()) {
-			if (inquiry instanceof RollCallState rollCall && rollCall.id() == answer.id()) {
-				rollCall.answer(rank, answer);
+			if (inquiry instanceof TimeoutInquiry timeout && timeout.id() == answer.id()) {
+				timeout.answer(rank, answer);
 			}
 		}
-		concludeRollCalls();
+		concludeTimeouts();
 	}
 
 	/**
 	 * Rank 0 has determined that a rank is lost. If a verdict has blamed the rank before,
-	 * no second one follows, but roll calls no longer wait for its answer.
+	 * no second one follows, but inquiries no longer wait for its answer.
 	 */
 	void lost(int rank, String detail) {
 		if (!this.blamed.containsKey(rank)) {
 			decide(Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(rank), detail));
 		}
-		concludeRollCalls();
+		concludeTimeouts();
 	}
 
-	private void concludeRollCalls() {
-		conclude((inquiry) -> inquiry instanceof RollCallState rollCall && rollCall.isComplete(this.departures));
+	private void concludeTimeouts() {
+		conclude((inquiry) -> inquiry instanceof TimeoutInquiry timeout && timeout.isComplete(this.departures));
 	}
 
 	/**
@@ -198,7 +198,7 @@ final class FailureResolver {
 	 */
 	void left() {
 		conclude((inquiry) -> switch (inquiry) {
-			case RollCallState rollCall -> rollCall.isComplete(this.departures);
+			case TimeoutInquiry timeout -> timeout.isComplete(this.departures);
 			case Suspicion(Failure failure, long due) -> isCertain(failure);
 		});
 	}
@@ -216,7 +216,7 @@ final class FailureResolver {
 		for (Inquiry inquiry : List.copyOf(this.inquiries.values())) {
 			if (ended.test(inquiry) && this.inquiries.containsValue(inquiry)) {
 				decide(switch (inquiry) {
-					case RollCallState rollCall -> rollCall.verdict(this.departures, this.nanoClock.getAsLong());
+					case TimeoutInquiry timeout -> timeout.verdict(this.departures, this.nanoClock.getAsLong());
 					case Suspicion(Failure failure, long due) -> conclusion(failure);
 				});
 			}
@@ -289,7 +289,7 @@ final class FailureResolver {
 	}
 
 	/** An inquiry into a report, with its deadline. */
-	sealed interface Inquiry permits RollCallState, Suspicion {
+	sealed interface Inquiry permits TimeoutInquiry, Suspicion {
 
 		long dueNanos();
 

@@ -33,8 +33,8 @@ import io.tutti.engine.control.ControlMessage.QueryTraces;
 import io.tutti.engine.control.ControlMessage.RankZeroLeft;
 import io.tutti.engine.control.ControlMessage.Refused;
 import io.tutti.engine.control.ControlMessage.Report;
-import io.tutti.engine.control.ControlMessage.RollCall;
-import io.tutti.engine.control.ControlMessage.RollCallReply;
+import io.tutti.engine.control.ControlMessage.QueryProgress;
+import io.tutti.engine.control.ControlMessage.ProgressReply;
 import io.tutti.engine.control.ControlMessage.Roster;
 import io.tutti.engine.control.ControlMessage.RoundEnded;
 import io.tutti.engine.control.ControlMessage.TraceReply;
@@ -63,7 +63,7 @@ public final class MessageCodec {
 	/** The type byte of a message is its place in this list, from 1. */
 	private static final List<Class<? extends ControlMessage>> TYPES = List.of(Hello.class, Challenge.class,
 			Proof.class, Welcome.class, Refused.class, Awaiting.class, Roster.class, Ping.class, Pong.class,
-			Report.class, RollCallReply.class, Leave.class, Verdict.class, RollCall.class, Drain.class,
+			Report.class, ProgressReply.class, Leave.class, Verdict.class, QueryProgress.class, Drain.class,
 			PeerUpdate.class, RankZeroLeft.class, CallsReported.class, QueryCall.class, LeftGroup.class, Departed.class,
 			QueryTraces.class, QueryTrace.class, TraceReply.class, ForwardedTrace.class, EnterRound.class,
 			Withdraw.class, Confirm.class, RoundEnded.class);

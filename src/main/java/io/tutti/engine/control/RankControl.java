@@ -31,8 +31,8 @@ import io.tutti.engine.control.ControlMessage.QueryTraces;
 import io.tutti.engine.control.ControlMessage.RankZeroLeft;
 import io.tutti.engine.control.ControlMessage.Report;
 import io.tutti.engine.control.ControlMessage.Request;
-import io.tutti.engine.control.ControlMessage.RollCall;
-import io.tutti.engine.control.ControlMessage.RollCallReply;
+import io.tutti.engine.control.ControlMessage.QueryProgress;
+import io.tutti.engine.control.ControlMessage.ProgressReply;
 import io.tutti.engine.control.ControlMessage.TraceReply;
 import io.tutti.engine.control.ControlMessage.Verdict;
 import io.tutti.engine.spi.CallReport;
@@ -318,7 +318,7 @@ public final class RankControl implements ControlPlane {
 	public void receive(Notice notice) {
 		switch (notice) {
 			case Verdict(Failure failure) -> failed(failure);
-			case RollCall(long id, String group) -> answer(id, group);
+			case QueryProgress(long id, String group) -> answer(id, group);
 			case QueryCall(String group, long sequence) -> reportCall(group, sequence);
 			case QueryTrace(int requester, long ticket, int limit) ->
 				send(new TraceReply(requester, ticket, trace(limit)));
@@ -331,9 +331,9 @@ public final class RankControl implements ControlPlane {
 		}
 	}
 
-	private void answer(long rollCall, String group) {
+	private void answer(long inquiry, String group) {
 		long entered = this.events.lastEntered(group);
-		send(new RollCallReply(rollCall, entered, this.events.isInside(group, entered), this.events.members(group)));
+		send(new ProgressReply(inquiry, entered, this.events.isInside(group, entered), this.events.members(group)));
 	}
 
 	/** Reports a call if the recorder still holds it. */
@@ -364,7 +364,7 @@ public final class RankControl implements ControlPlane {
 			case Drain(String reason) -> drain(reason);
 			case LabelledRequest _ -> this.labelled.fail(lostRankZero("it has left the group"));
 			case CallsReported(List<CallReport> calls, boolean _) -> calls.forEach(this::compareWithRankZero);
-			case RollCallReply _, LeftGroup _, QueryTraces _, TraceReply _, Leave _ -> {
+			case ProgressReply _, LeftGroup _, QueryTraces _, TraceReply _, Leave _ -> {
 			}
 		}
 	}

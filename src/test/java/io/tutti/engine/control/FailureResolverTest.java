@@ -9,8 +9,8 @@ import io.tutti.Collective;
 import io.tutti.Failure;
 import io.tutti.Failure.Kind;
 import io.tutti.engine.control.ControlMessage.Notice;
-import io.tutti.engine.control.ControlMessage.RollCall;
-import io.tutti.engine.control.ControlMessage.RollCallReply;
+import io.tutti.engine.control.ControlMessage.QueryProgress;
+import io.tutti.engine.control.ControlMessage.ProgressReply;
 import io.tutti.engine.control.ControlMessage.Verdict;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -28,7 +28,7 @@ class FailureResolverTest {
 
 	private final List<Map.Entry<Integer, Failure>> late = new ArrayList<>();
 
-	private final List<Long> rollCalls = new ArrayList<>();
+	private final List<Long> queries = new ArrayList<>();
 
 	private long now = Long.MAX_VALUE - 1;
 
@@ -42,7 +42,7 @@ class FailureResolverTest {
 
 	private void broadcast(Notice notice) {
 		switch (notice) {
-			case RollCall(long id, String group) -> this.rollCalls.add(id);
+			case QueryProgress(long id, String group) -> this.queries.add(id);
 			case Verdict(Failure verdict) -> this.verdicts.add(verdict);
 			default -> throw new AssertionError(notice);
 		}
@@ -54,7 +54,7 @@ class FailureResolverTest {
 		this.resolver.report(2, aborted("world", 2));
 		this.resolver.report(3, timeout("world", 5));
 		assertThat(this.verdicts).containsExactly(aborted("world", 1));
-		assertThat(this.rollCalls).isEmpty();
+		assertThat(this.queries).isEmpty();
 	}
 
 	@Test
@@ -159,7 +159,7 @@ class FailureResolverTest {
 	}
 
 	@Test
-	void aRollCallEndsAtItsTimeLimit() {
+	void aTimeoutInquiryEndsAtItsTimeLimit() {
 		this.resolver.report(1, timeout("world", 5));
 		answer(0, 5);
 		answer(1, 5);
@@ -216,7 +216,7 @@ class FailureResolverTest {
 	}
 
 	@Test
-	void aRankThatLeavesDuringARollCallIsNotAwaited() {
+	void aRankThatLeavesDuringATimeoutInquiryIsNotAwaited() {
 		this.resolver.report(1, timeout("world", 5));
 		answer(0, 5);
 		answer(1, 5);
@@ -240,7 +240,7 @@ class FailureResolverTest {
 	@Test
 	void aSilentRankOutsideTheGroupIsNotMissing() {
 		this.resolver.report(1, timeout("pair", 5));
-		this.resolver.answer(1, new RollCallReply(this.rollCalls.getLast(), 5, false, List.of(1, 3)));
+		this.resolver.answer(1, new ProgressReply(this.queries.getLast(), 5, false, List.of(1, 3)));
 		pass(LIMIT);
 		assertThat(this.verdicts.getFirst().ranks()).containsExactly(3);
 	}
@@ -248,16 +248,15 @@ class FailureResolverTest {
 	@Test
 	void membersOutOfRangeAreIgnored() {
 		this.resolver.report(1, timeout("pair", 5));
-		this.resolver.answer(1,
-				new RollCallReply(this.rollCalls.getLast(), 5, false, List.of(-1, Integer.MAX_VALUE, 3)));
+		this.resolver.answer(1, new ProgressReply(this.queries.getLast(), 5, false, List.of(-1, Integer.MAX_VALUE, 3)));
 		pass(LIMIT);
 		assertThat(this.verdicts.getFirst().ranks()).containsExactly(3);
 	}
 
 	@Test
-	void answersToAnotherRollCallAndSecondAnswersDoNotCount() {
+	void answersToAnotherInquiryAndSecondAnswersDoNotCount() {
 		this.resolver.report(1, timeout("world", 5));
-		this.resolver.answer(0, new RollCallReply(77, 5, false, List.of()));
+		this.resolver.answer(0, new ProgressReply(77, 5, false, List.of()));
 		answer(1, 4);
 		answer(1, 5);
 		answer(2, 5);
@@ -268,17 +267,17 @@ class FailureResolverTest {
 	}
 
 	@Test
-	void laterReportsChangeNothingDuringARollCall() {
+	void laterReportsChangeNothingDuringATimeoutInquiry() {
 		this.resolver.report(1, timeout("world", 5));
 		this.resolver.report(2, timeout("world", 5));
 		this.resolver.report(2, aborted("world", 2));
-		assertThat(this.rollCalls).hasSize(1);
+		assertThat(this.queries).hasSize(1);
 		pass(LIMIT);
 		assertThat(this.verdicts).singleElement().extracting(Failure::kind).isEqualTo(Kind.TIMEOUT);
 	}
 
 	@Test
-	void aRankLostDuringARollCallIsTheVerdict() {
+	void aRankLostDuringATimeoutInquiryIsTheVerdict() {
 		this.resolver.report(1, timeout("world", 5));
 		lose(3);
 		pass(LIMIT);
@@ -320,7 +319,7 @@ class FailureResolverTest {
 		this.resolver.report(3, timeout("world", 5));
 		pass(Duration.ofMillis(500));
 		assertThat(this.verdicts).containsExactly(lost("world", 2));
-		assertThat(this.rollCalls).isEmpty();
+		assertThat(this.queries).isEmpty();
 	}
 
 	/**
@@ -388,7 +387,7 @@ class FailureResolverTest {
 	void aSuspectThatReportsATimeoutIsNotToBlame() {
 		this.resolver.report(0, lostIn(5, 3));
 		this.resolver.report(3, timeout("world", 5));
-		assertThat(this.rollCalls).hasSize(1);
+		assertThat(this.queries).hasSize(1);
 		answer(0, 5);
 		answer(1, 4);
 		answer(2, 5);
@@ -505,7 +504,7 @@ class FailureResolverTest {
 	}
 
 	@Test
-	void aBlamedRankThatIsLostLaterIsNotAwaitedByARollCall() {
+	void aBlamedRankThatIsLostLaterIsNotAwaitedByATimeoutInquiry() {
 		blameRankTwo();
 		this.resolver.report(1, timeout("side", 5));
 		answer(0, 5);
@@ -543,7 +542,7 @@ class FailureResolverTest {
 				Duration.ofSeconds(3), Duration.ofSeconds(3));
 		this.resolver.report(1, report);
 		assertThat(this.verdicts).containsExactly(report);
-		assertThat(this.rollCalls).isEmpty();
+		assertThat(this.queries).isEmpty();
 	}
 
 	private void lose(int rank) {
@@ -552,11 +551,11 @@ class FailureResolverTest {
 	}
 
 	private void answer(int rank, long entered) {
-		this.resolver.answer(rank, new RollCallReply(this.rollCalls.getLast(), entered, false, List.of()));
+		this.resolver.answer(rank, new ProgressReply(this.queries.getLast(), entered, false, List.of()));
 	}
 
 	private void answerInside(int rank, long entered) {
-		this.resolver.answer(rank, new RollCallReply(this.rollCalls.getLast(), entered, true, List.of()));
+		this.resolver.answer(rank, new ProgressReply(this.queries.getLast(), entered, true, List.of()));
 	}
 
 	private void pass(Duration time) {

@@ -43,8 +43,8 @@ import io.tutti.engine.control.ControlMessage.QueryTraces;
 import io.tutti.engine.control.ControlMessage.RankZeroLeft;
 import io.tutti.engine.control.ControlMessage.Refused;
 import io.tutti.engine.control.ControlMessage.Report;
-import io.tutti.engine.control.ControlMessage.RollCall;
-import io.tutti.engine.control.ControlMessage.RollCallReply;
+import io.tutti.engine.control.ControlMessage.QueryProgress;
+import io.tutti.engine.control.ControlMessage.ProgressReply;
 import io.tutti.engine.control.ControlMessage.Roster;
 import io.tutti.engine.control.ControlMessage.RoundEnded;
 import io.tutti.engine.control.ControlMessage.TraceReply;
@@ -67,7 +67,7 @@ class MessageCodecTest {
 
 	private static final Random RANDOM = new Random(7);
 
-	private static final int LAYOUT_HASH = -1_768_009_988;
+	private static final int LAYOUT_HASH = -2_004_075_754;
 
 	static Stream<ControlMessage> messages() {
 		Failure inside = new Failure(Failure.Kind.TIMEOUT, "world", 17, Collective.BARRIER, List.of(2, 3), "späť",
@@ -87,12 +87,12 @@ class MessageCodecTest {
 						List.of(new PeerAddress(0, "", 1, "h"), new PeerAddress(1, "10.0.0.1", 65535, ""))),
 				new Ping(Long.MIN_VALUE),
 				new Pong(Long.MAX_VALUE, List.of(new RankProgress("world", -1), new RankProgress("", Long.MAX_VALUE))),
-				new Report(inside), new Report(outside), new RollCallReply(1, -1, false, List.of()),
+				new Report(inside), new Report(outside), new ProgressReply(1, -1, false, List.of()),
 				new LeftGroup("side", List.of(1, 3), -1, null), new LeftGroup("world", List.of(), 4, post),
 				new Departed(List.of(new Departure(3, "side", 7), Departure.fromEveryGroup(1))),
-				new RollCallReply(2, 7, true, List.of(1, 3)), new EnterRound(4, "label", -1, false, 1, null),
+				new ProgressReply(2, 7, true, List.of(1, 3)), new EnterRound(4, "label", -1, false, 1, null),
 				new Withdraw(4), new Confirm(4, 2), new Leave(null), new Leave("silent"), new Verdict(inside),
-				new RollCall(1, "world"), new RoundEnded(3, CallMatch.none(outcome)), new Drain("now"),
+				new QueryProgress(1, "world"), new RoundEnded(3, CallMatch.none(outcome)), new Drain("now"),
 				new PeerUpdate(List.of(new PeerLiveness(PeerStatus.State.LEFT, -1, 12))), new RankZeroLeft(null),
 				new RankZeroLeft(post), new CallsReported(List.of(post), true), new CallsReported(List.of(), false),
 				new QueryCall("world", Long.MAX_VALUE), new QueryTraces(5, 100), new TraceReply(2, 5, bytes()),

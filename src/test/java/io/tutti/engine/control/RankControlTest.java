@@ -15,8 +15,8 @@ import io.tutti.engine.control.ControlMessage.ForwardedTrace;
 import io.tutti.engine.control.ControlMessage.QueryTraces;
 import io.tutti.engine.control.ControlMessage.RankZeroLeft;
 import io.tutti.engine.control.ControlMessage.Request;
-import io.tutti.engine.control.ControlMessage.RollCall;
-import io.tutti.engine.control.ControlMessage.RollCallReply;
+import io.tutti.engine.control.ControlMessage.QueryProgress;
+import io.tutti.engine.control.ControlMessage.ProgressReply;
 import io.tutti.engine.control.ControlMessage.Verdict;
 import io.tutti.engine.control.labelled.LabelledWaits;
 import org.awaitility.Awaitility;
@@ -183,8 +183,8 @@ class RankControlTest {
 		RankControl control = rank(1, broken);
 		control.receive(new Verdict(SEEN));
 		control.receive(new Drain("now"));
-		control.receive(new RollCall(7, Failure.WORLD));
-		assertThat(this.sent).containsExactly(new RollCallReply(7, ControlListener.NONE_ENTERED, false, List.of()));
+		control.receive(new QueryProgress(7, Failure.WORLD));
+		assertThat(this.sent).containsExactly(new ProgressReply(7, ControlListener.NONE_ENTERED, false, List.of()));
 		assertThat(this.events.warnings).containsExactly(
 				"the control plane's listener threw from failed: java.lang.IllegalStateException: no",
 				"the control plane's listener threw from drainRequested: java.lang.IllegalStateException: no",

@@ -8,17 +8,17 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.tutti.Failure;
-import io.tutti.engine.control.ControlMessage.RollCallReply;
+import io.tutti.engine.control.ControlMessage.ProgressReply;
 import io.tutti.engine.failure.DepartedRanks;
 
 /**
- * The answers of all ranks to a roll call, which rank 0 makes after a reported timeout.
- * The verdict names the ranks that are behind the call or do not answer. A rank inside an
+ * Rank 0's inquiry into a reported timeout: the last call that each rank has entered. The
+ * verdict names the ranks that are behind the call or do not answer. A rank inside an
  * earlier call waits there for others, so it is named only if there is no other one that
  * is behind, and if it does not report the earlier call in time. If no rank is behind,
  * the verdict names those for which the reporter waited.
  */
-final class RollCallState implements FailureResolver.Inquiry {
+final class TimeoutInquiry implements FailureResolver.Inquiry {
 
 	/** Maximum number of ranks described in an error message. */
 	private static final int DETAILED = 16;
@@ -50,9 +50,9 @@ final class RollCallState implements FailureResolver.Inquiry {
 
 	/**
 	 * @param askedNanos when every rank was asked
-	 * @param dueNanos when the roll call ends without the missing answers
+	 * @param dueNanos when the inquiry ends without the missing answers
 	 */
-	RollCallState(long id, int reporter, Failure report, PeerTable peers, long askedNanos, long dueNanos) {
+	TimeoutInquiry(long id, int reporter, Failure report, PeerTable peers, long askedNanos, long dueNanos) {
 		this.id = id;
 		this.reporter = reporter;
 		this.report = report;
@@ -73,7 +73,7 @@ final class RollCallState implements FailureResolver.Inquiry {
 	}
 
 	/** Records an answer. Only a rank's first answer counts. */
-	void answer(int rank, RollCallReply answer) {
+	void answer(int rank, ProgressReply answer) {
 		answer.members()
 			.stream()
 			.filter((member) -> member >= 0 && member < this.lastEntered.length)
