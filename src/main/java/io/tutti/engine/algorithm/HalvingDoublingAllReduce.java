@@ -17,7 +17,7 @@ final class HalvingDoublingAllReduce implements Algorithm {
 
 	private final AlgorithmContext context;
 
-	private final Fold fold;
+	private final PowerOfTwoFold fold;
 
 	private final Exchange exchange;
 
@@ -28,7 +28,7 @@ final class HalvingDoublingAllReduce implements Algorithm {
 
 	HalvingDoublingAllReduce(AlgorithmContext context) {
 		this.context = context;
-		this.fold = new Fold(context);
+		this.fold = new PowerOfTwoFold(context);
 		this.exchange = context.exchange();
 	}
 

@@ -19,7 +19,7 @@ final class RecursiveDoubling {
 
 	private final AlgorithmContext context;
 
-	private final Fold fold;
+	private final PowerOfTwoFold fold;
 
 	private final Chunks chunks;
 
@@ -27,7 +27,7 @@ final class RecursiveDoubling {
 
 	RecursiveDoubling(AlgorithmContext context) {
 		this.context = context;
-		this.fold = new Fold(context);
+		this.fold = new PowerOfTwoFold(context);
 		this.chunks = context.chunks();
 		this.scratch = context.scratch();
 	}

@@ -16,8 +16,8 @@ import io.tutti.engine.spi.MetadataExchange;
 import io.tutti.engine.transport.shm.ShmTransport;
 
 /**
- * The built-in algorithms for ranks that share memory. Uses an in-place algorithm if
- * there is one, and links otherwise or if the configuration names an algorithm.
+ * The built-in algorithms for ranks that share memory. Uses an algorithm in shared memory
+ * if there is one, and links otherwise or if the configuration names an algorithm.
  */
 final class SharedMemoryGroupBackend extends TransportGroupBackend {
 
@@ -27,7 +27,7 @@ final class SharedMemoryGroupBackend extends TransportGroupBackend {
 
 	private final AlgorithmOverrides overrides;
 
-	private final SharedAlgorithms inPlace;
+	private final SharedAlgorithms inSharedMemory;
 
 	/** A backend that owns the transport. */
 	SharedMemoryGroupBackend(String name, GroupIdentity identity, ShmTransport transport, ReductionKernels kernels,
@@ -36,12 +36,12 @@ final class SharedMemoryGroupBackend extends TransportGroupBackend {
 		this.identity = identity;
 		this.transport = transport;
 		this.overrides = overrides;
-		this.inPlace = new SharedAlgorithms(identity, transport, kernels, scratch());
+		this.inSharedMemory = new SharedAlgorithms(identity, transport, kernels, scratch());
 	}
 
 	@Override
 	public void run(Call call) {
-		Algorithm algorithm = this.overrides.names(call.collective()) ? null : this.inPlace.select(call);
+		Algorithm algorithm = this.overrides.names(call.collective()) ? null : this.inSharedMemory.select(call);
 		if (algorithm == null) {
 			runOverLinks(call);
 			return;

@@ -67,7 +67,7 @@ final class LargeAlgorithm implements Algorithm {
 			this.slots.awaitAll();
 			SymmetricBuffers buffers = this.transport.buffers();
 			if (buffers.allReachable()) {
-				this.collective.runInPlace(call);
+				this.collective.runDirectly(call);
 				buffers.finish();
 				buffers.awaitFinished();
 				return;

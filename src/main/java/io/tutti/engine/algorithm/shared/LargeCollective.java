@@ -3,8 +3,8 @@ package io.tutti.engine.algorithm.shared;
 import io.tutti.engine.spi.Call;
 
 /**
- * This rank's work in a collective on large buffers, which {@link LargeAlgorithm} runs in
- * place or chunk by chunk.
+ * This rank's work in a collective on large buffers, which {@link LargeAlgorithm} runs
+ * directly on the buffers or chunk by chunk.
  */
 interface LargeCollective {
 
@@ -18,7 +18,7 @@ interface LargeCollective {
 	 * Does this rank's share where the buffers of all ranks are accessible; all ranks are
 	 * in the call.
 	 */
-	void runInPlace(Call call);
+	void runDirectly(Call call);
 
 	/** Divides a call into chunks, and returns the size of their slots. */
 	long divide(Call call);

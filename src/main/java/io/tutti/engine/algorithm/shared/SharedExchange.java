@@ -34,7 +34,7 @@ final class SharedExchange implements LargeCollective {
 	}
 
 	@Override
-	public void runInPlace(Call call) {
+	public void runDirectly(Call call) {
 		for (int step = 0; step < this.worldSize; step++) {
 			int peer = (this.rank + step) % this.worldSize;
 			NativeMemory.copy(this.buffers.address(peer) + this.slices.part(call, this.rank),

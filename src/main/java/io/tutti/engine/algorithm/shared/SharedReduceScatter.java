@@ -44,7 +44,7 @@ final class SharedReduceScatter implements LargeCollective {
 	}
 
 	@Override
-	public void runInPlace(Call call) {
+	public void runDirectly(Call call) {
 		for (long done = 0; done < call.bytes(); done += BLOCK_BYTES) {
 			long bytes = Math.min(BLOCK_BYTES, call.bytes() - done);
 			long offset = this.rank * call.bytes() + done;

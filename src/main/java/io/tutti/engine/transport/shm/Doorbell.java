@@ -90,7 +90,7 @@ final class Doorbell {
 
 	/** Wakes a rank if it sleeps, so that it sees the published data. */
 	void ring(int rank) {
-		if (SharedWords.glance(this.sleeping[rank]) != 0) {
+		if (SharedWords.readOpaque(this.sleeping[rank]) != 0) {
 			wake(rank);
 		}
 	}

@@ -65,7 +65,7 @@ public final class RingConnections implements Connections {
 
 	@Override
 	public boolean poll(Handler handler) {
-		int calls = SharedWords.glance(this.ownCalls);
+		int calls = SharedWords.readOpaque(this.ownCalls);
 		if (calls == this.seenCalls && this.dialed.isEmpty()) {
 			return false;
 		}

@@ -126,7 +126,7 @@ final class RingStream implements ByteStream {
 	}
 
 	private boolean left() {
-		return SharedWords.glance(this.peerLeft) != 0 && SharedWords.read(this.peerLeft) != 0;
+		return SharedWords.readOpaque(this.peerLeft) != 0 && SharedWords.read(this.peerLeft) != 0;
 	}
 
 	/** Whether there is data to read. */

@@ -31,7 +31,7 @@ final class SharedWords {
 	}
 
 	/** Opaque read without ordering; the value may be slightly stale. */
-	static int glance(long address) {
+	static int readOpaque(long address) {
 		return (int) INT.getOpaque(NativeMemory.ALL, address);
 	}
 

@@ -6,7 +6,7 @@ package io.tutti.engine.algorithm;
  * sends its operand to the next odd rank, its proxy, and waits for the result. The others
  * keep their order.
  */
-final class Fold {
+final class PowerOfTwoFold {
 
 	private final int rank;
 
@@ -16,7 +16,7 @@ final class Fold {
 
 	private final int surplus;
 
-	Fold(AlgorithmContext context) {
+	PowerOfTwoFold(AlgorithmContext context) {
 		this.rank = context.rank();
 		this.exchange = context.exchange();
 		this.positions = Integer.highestOneBit(context.worldSize());
