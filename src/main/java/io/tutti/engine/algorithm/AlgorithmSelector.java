@@ -64,13 +64,13 @@ public final class AlgorithmSelector implements AutoCloseable {
 	/** Returns the algorithm for a call and records its name in the call. */
 	public Algorithm select(Call call) {
 		if (call.uneven() && call.collective() == Collective.ALL_TO_ALL) {
-			call.by(AlgorithmName.PAIRWISE.label());
+			call.algorithm(AlgorithmName.PAIRWISE.label());
 			return this.pairwise;
 		}
 		long bytes = wholeBytes(call);
 		for (Choice choice : this.choices[call.collective().ordinal()]) {
 			if (bytes <= choice.maxBytes()) {
-				call.by(choice.name());
+				call.algorithm(choice.name());
 				return choice.algorithm();
 			}
 		}

@@ -62,7 +62,7 @@ final class HierarchicalGroupBackend implements GroupBackend {
 	@Override
 	public void run(Call call) {
 		if (this.algorithms.supports(call)) {
-			call.by("hierarchical");
+			call.algorithm("hierarchical");
 			this.algorithms.run(call);
 		}
 		else {

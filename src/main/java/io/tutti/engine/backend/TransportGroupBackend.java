@@ -49,7 +49,7 @@ class TransportGroupBackend implements GroupBackend {
 	@Override
 	public void run(Call call) {
 		if (this.worldSize == 1) {
-			call.by("identity");
+			call.algorithm("identity");
 			identity(call);
 			return;
 		}

@@ -97,7 +97,7 @@ final class CallRunner implements AutoCloseable {
 		long count = this.buffers.check(Collective.ALL_GATHER, send, receive, DataType.UINT8, null, 0, null, null,
 				false);
 		CallOptions labelled = options.label().isEmpty() ? options.withLabel(on.toString()) : options;
-		run(Collective.ALL_GATHER, count, send, receive, DataType.UINT8, null, on.root(), null, null, labelled);
+		run(Collective.ALL_GATHER, count, send, receive, DataType.UINT8, null, on.markerRoot(), null, null, labelled);
 	}
 
 	private void run(Collective collective, long count, MemorySegment send, MemorySegment receive, DataType type,

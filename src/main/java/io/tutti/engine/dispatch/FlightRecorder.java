@@ -155,7 +155,7 @@ public final class FlightRecorder {
 		long[] entry = this.words;
 		entry[slot + SEQUENCE] = call.sequence();
 		entry[slot + COUNT] = call.count();
-		entry[slot + WHAT] = call.what();
+		entry[slot + WHAT] = call.operationBits();
 		entry[slot + HOW] = site(call) | call.countsDigest() & 0xffff_ffffL;
 		entry[slot + BYTES] = bytes;
 		entry[slot + ISSUED] = issuedNanos;

@@ -20,12 +20,12 @@ public enum Agreement {
 	FORM;
 
 	/** Stands for the root rank, which an all-gather has not. */
-	public int root() {
+	public int markerRoot() {
 		return -1 - ordinal();
 	}
 
 	/** The agreement of a negative root rank. */
-	static Agreement ofRoot(int root) {
+	static Agreement ofMarkerRoot(int root) {
 		return values()[Math.min(-1 - root, values().length - 1)];
 	}
 

@@ -113,13 +113,13 @@ public final class Call {
 
 	private int nextHistory() {
 		long hash = (this.history ^ this.count) * HASH_FACTOR;
-		hash = (hash ^ hash >>> 32 ^ what()) * HASH_FACTOR;
+		hash = (hash ^ hash >>> 32 ^ operationBits()) * HASH_FACTOR;
 		hash = (hash ^ hash >>> 32 ^ countsDigest()) * HASH_FACTOR;
 		return (int) (hash >>> 32);
 	}
 
 	/** Collective, type, operator and root in one word. */
-	public long what() {
+	public long operationBits() {
 		return (long) this.root << 32 | (long) this.collective.ordinal() << 16 | (long) this.type.ordinal() << 8
 				| this.op.ordinal();
 	}
@@ -319,7 +319,7 @@ public final class Call {
 	}
 
 	/** Sets the name of the algorithm; a backend passes one of a few constants. */
-	public void by(String algorithm) {
+	public void algorithm(String algorithm) {
 		this.algorithm = algorithm;
 	}
 

@@ -35,7 +35,7 @@ public record CallSignature(long sequence, Collective collective, long count, in
 	@Override
 	public String toString() {
 		if (this.root < 0) {
-			return Agreement.ofRoot(this.root) + " #" + this.sequence;
+			return Agreement.ofMarkerRoot(this.root) + " #" + this.sequence;
 		}
 		String call = this.collective + " #" + this.sequence;
 		return switch (this.collective) {

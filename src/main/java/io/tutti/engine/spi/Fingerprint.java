@@ -26,7 +26,7 @@ public final class Fingerprint {
 		Call call = any.issued();
 		NativeMemory.putLong(address, call.sequence());
 		NativeMemory.putLong(address + 8, call.count());
-		NativeMemory.putLong(address + 16, call.what() | MARK << MARK_SHIFT);
+		NativeMemory.putLong(address + 16, call.operationBits() | MARK << MARK_SHIFT);
 		NativeMemory.putLong(address + 24, (long) call.history() << 32 | call.countsDigest() & 0xffff_ffffL);
 	}
 

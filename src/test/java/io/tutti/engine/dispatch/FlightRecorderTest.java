@@ -32,7 +32,7 @@ class FlightRecorderTest {
 
 	private void complete(long sequence) {
 		begin(sequence);
-		this.call.by("chain");
+		this.call.algorithm("chain");
 		this.recorder.end(this.call, true);
 	}
 
@@ -70,7 +70,7 @@ class FlightRecorderTest {
 		assertThat(running.endedNanos()).isZero();
 		assertThat(running.algorithm()).isEmpty();
 		assertThat(running.durationNanos(1000)).isEqualTo(1000 - 201);
-		this.call.by("star");
+		this.call.algorithm("star");
 		this.recorder.end(this.call, true);
 		assertThat(this.recorder.running()).isNull();
 		CallRecord done = this.recorder.latest(1).getFirst();

@@ -71,7 +71,7 @@ public final class SharedAlgorithms {
 			return null;
 		}
 		boolean small = posted(call) <= this.slots.capacity();
-		call.by(small ? FLAT : LARGE);
+		call.algorithm(small ? FLAT : LARGE);
 		return (small ? this.flat : this.large)[call.collective().ordinal()];
 	}
 

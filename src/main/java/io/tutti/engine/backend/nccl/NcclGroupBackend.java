@@ -156,7 +156,7 @@ public final class NcclGroupBackend implements GroupBackend {
 	}
 
 	private void runOnDevice(Call call) {
-		call.by(NAME);
+		call.algorithm(NAME);
 		call.onDevice();
 		this.sequence = call.sequence();
 		this.reports.begun(call);
