@@ -13,13 +13,16 @@ record RankExit(int rank, int exitCode) {
 	/** Added to the number of a signal that ended a process. */
 	static final int SIGNAL_BASE = 128;
 
+	/** Greater exit codes are a program's own, such as 255 of {@code exit(-1)}. */
+	private static final int LAST_SIGNAL = 64;
+
 	boolean failed() {
 		return this.exitCode != ExitCode.DONE;
 	}
 
 	/** Whether a signal ended the rank. */
 	boolean signalled() {
-		return this.exitCode > SIGNAL_BASE;
+		return this.exitCode > SIGNAL_BASE && this.exitCode <= SIGNAL_BASE + LAST_SIGNAL;
 	}
 
 	/**

@@ -591,11 +591,12 @@ class LocalLauncherTest {
 		assertThat(lastErrLine()).isEqualTo("tutti launch: rank 1 ended with 137 (SIGKILL) after the job had finished");
 	}
 
-	@Test
-	void aRankThatFailsAfterTheJobHasFinishedIsAFailure() throws Exception {
-		LaunchedCommand command = LaunchedCommand.of(List.of("train"),
-				own("[ $RANK = 1 ] && exit 0; sleep 0.5; exit 70"));
-		assertThat(launcher(elastic(command, 2, 1, 3)).run()).isEqualTo(70);
+	/** The last one is that of {@code exit(-1)}. */
+	@ParameterizedTest
+	@ValueSource(ints = { 70, 193, 255 })
+	void aRankThatFailsAfterTheJobHasFinishedIsAFailure(int code) throws Exception {
+		LaunchedCommand command = train("[ $RANK = 1 ] && exit 0; sleep 0.5; exit " + code);
+		assertThat(launcher(elastic(command, 2, 1, 3)).run()).isEqualTo(code);
 	}
 
 	private static LaunchPlan elastic(LaunchedCommand command, int ranks, int least, int maxRestarts) {
