@@ -39,7 +39,7 @@ public record ElasticRanks(int least, int most, List<String> endpoints) {
 	 * @param maxRanks {@code --max-ranks}, {@code null} for
 	 * {@code tutti.elastic.max-ranks}, by default the initial world size
 	 * @param worldSize the initial world size
-	 * @param properties the properties, among them {@code tutti.elastic.endpoints}
+	 * @param properties the ranks' properties, among them {@code tutti.elastic.endpoints}
 	 * @return the bounds, {@code null} for a job that ends when a rank is lost
 	 */
 	public static @Nullable ElasticRanks of(@Nullable Integer minRanks, @Nullable Integer maxRanks, int worldSize,

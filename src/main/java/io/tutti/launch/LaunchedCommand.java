@@ -18,9 +18,11 @@ import java.util.stream.Stream;
  */
 public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput) {
 
-	private static final Set<String> JOBS = Set.of("train", "bench", "env", "rehearse");
-
 	private static final String SERVE = "serve";
+
+	private static final String TRAIN = "train";
+
+	private static final Set<String> JOBS = Set.of("bench", "env", "rehearse");
 
 	/** Name of the script that runs Tutti, as given to other launchers. */
 	private static final String OWN_SCRIPT = "tutti";
@@ -32,6 +34,8 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 
 		/** Tutti's service: runs until it is stopped, also after the loss of a peer. */
 		SERVICE,
+		/** Tutti's training: runs to completion, in an elastic job without lost ranks. */
+		TRAINING,
 		/** Tutti's other commands, which run to completion. */
 		JOB,
 		/** Any other program. */
@@ -74,6 +78,9 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 		if (word.equals(SERVE)) {
 			return Kind.SERVICE;
 		}
+		if (word.equals(TRAIN)) {
+			return Kind.TRAINING;
+		}
 		return JOBS.contains(word) ? Kind.JOB : Kind.PROGRAM;
 	}
 
@@ -93,6 +100,11 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 	/** Whether the ranks run until they are stopped, also after the loss of a peer. */
 	boolean isService() {
 		return this.kind == Kind.SERVICE;
+	}
+
+	/** Whether the ranks of an elastic job can continue after the loss of a peer. */
+	public boolean canContinue() {
+		return this.kind != Kind.JOB;
 	}
 
 	/** Whether a rank has ended before it joined, so that the others wait in vain. */

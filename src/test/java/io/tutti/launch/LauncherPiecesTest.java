@@ -31,7 +31,7 @@ class LauncherPiecesTest {
 	private static final TuttiProgram OWN = new TuttiProgram(List.of("java", "-jar", "tutti.jar"));
 
 	@ParameterizedTest
-	@CsvSource({ "serve,SERVICE", "train,JOB", "bench,JOB", "env,JOB", "python,PROGRAM", "./train,PROGRAM" })
+	@CsvSource({ "serve,SERVICE", "train,TRAINING", "bench,JOB", "env,JOB", "python,PROGRAM", "./train,PROGRAM" })
 	void theFirstWordDeterminesTheKindOfCommand(String word, LaunchedCommand.Kind kind) {
 		LaunchedCommand command = LaunchedCommand.of(List.of(word, "--epochs", "3"), OWN);
 		assertThat(command.kind()).isEqualTo(kind);
@@ -100,7 +100,7 @@ class LauncherPiecesTest {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "./tutti train --epochs 3,JOB", "/opt/tutti/tutti serve,SERVICE", "tutti,SERVICE",
+	@CsvSource({ "./tutti train --epochs 3,TRAINING", "/opt/tutti/tutti serve,SERVICE", "tutti,SERVICE",
 			"./tutti --http-port 9000,SERVICE" })
 	void tuttisScriptIsTuttisProgram(String typed, LaunchedCommand.Kind kind) {
 		List<String> words = List.of(typed.split(" "));

@@ -12,6 +12,8 @@ import io.tutti.service.config.StartupFailures;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.config.ConfigDataEnvironmentPostProcessor;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.logging.LoggingSystem;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.SimpleCommandLinePropertySource;
@@ -27,7 +29,8 @@ final class ConfiguredProperties {
 	}
 
 	/**
-	 * Reads the properties. Spring is not used where no file configures anything.
+	 * Reads the properties; the elements of a list are separated by commas. Spring is not
+	 * used where no file configures anything.
 	 * @param arguments properties from the command line
 	 * @throws io.tutti.service.config.ConfigurationException if a property does not exist
 	 * or a file cannot be read
@@ -36,7 +39,7 @@ final class ConfiguredProperties {
 		if (arguments.isEmpty() && !SpringConfiguration.isUsed(Path.of(""), System.getenv(), systemProperties())) {
 			return ProcessProperties.ofThisProcess()::text;
 		}
-		return WithSpring.read(arguments)::getProperty;
+		return WithSpring.read(arguments);
 	}
 
 	private static Map<String, String> systemProperties() {
@@ -53,7 +56,7 @@ final class ConfiguredProperties {
 		}
 
 		/** Suppresses log output: stdout and stderr carry the command's own output. */
-		static ConfigurableEnvironment read(List<String> arguments) {
+		static Function<String, @Nullable String> read(List<String> arguments) {
 			LoggingSystem.get(ConfiguredProperties.class.getClassLoader()).beforeInitialize();
 			ConfigurableEnvironment environment = new StandardEnvironment();
 			environment.getPropertySources()
@@ -65,7 +68,10 @@ final class ConfiguredProperties {
 				throw StartupFailures.explain(ex);
 			}
 			KnownProperties.ofTutti().require(environment);
-			return environment;
+			Binder binder = Binder.get(environment);
+			return (name) -> binder.bind(name, Bindable.listOf(String.class))
+				.map((elements) -> String.join(",", elements))
+				.orElse(null);
 		}
 
 	}

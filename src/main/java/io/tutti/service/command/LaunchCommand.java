@@ -104,9 +104,10 @@ public final class LaunchCommand implements Callable<Integer> {
 		LaunchConsole console = LaunchConsole.ofThisProcess();
 		try {
 			requireBackend();
-			ProcessProperties properties = ProcessProperties.ofThisProcess();
-			LaunchPlan plan = plan(properties);
-			LaunchTimings timings = LaunchTimings.from(ofRanks(plan.command(), properties).with(this.command));
+			LaunchedCommand launched = launched();
+			ProcessProperties ofRanks = ofRanks(launched).with(this.command);
+			LaunchPlan plan = plan(launched, ofRanks);
+			LaunchTimings timings = LaunchTimings.from(ofRanks);
 			return new StoppableLaunch(new LocalLauncher(plan, timings, console), timings.longestStop()).run();
 		}
 		catch (IllegalArgumentException | ConfigurationException ex) {
@@ -145,7 +146,7 @@ public final class LaunchCommand implements Callable<Integer> {
 		}
 	}
 
-	private LaunchPlan plan(ProcessProperties properties) {
+	private LaunchPlan plan(LaunchedCommand launched, ProcessProperties ofRanks) {
 		if (this.nodes > 1 && this.masterAddress == null) {
 			throw new IllegalArgumentException(
 					"--nnodes " + this.nodes + " needs --master-addr, the machine with node rank 0");
@@ -153,15 +154,19 @@ public final class LaunchCommand implements Callable<Integer> {
 		String address = (this.masterAddress != null) ? this.masterAddress : RankAssignment.DEFAULT_MASTER_ADDRESS;
 		Integer port = (this.masterPort == null && this.nodes > 1) ? Integer.valueOf(RankAssignment.DEFAULT_MASTER_PORT)
 				: this.masterPort;
-		LaunchedCommand launched = launched();
-		ElasticRanks elastic = ElasticRanks.of(this.minRanks, this.maxRanks, this.ranksPerNode * this.nodes,
-				properties);
-		if (elastic != null && launched.kind() == LaunchedCommand.Kind.JOB && !isTrain()) {
-			throw new IllegalArgumentException("--min-ranks is for serve, train and programs: Tutti's other commands"
-					+ " cannot continue without lost ranks");
-		}
 		return new LaunchPlan(launched, this.ranksPerNode, this.nodes, this.nodeRank, address, port, this.maxRestarts,
-				elastic, environment());
+				elastic(launched, ofRanks), environment());
+	}
+
+	private @Nullable ElasticRanks elastic(LaunchedCommand launched, ProcessProperties ofRanks) {
+		if (launched.canContinue()) {
+			return ElasticRanks.of(this.minRanks, this.maxRanks, this.ranksPerNode * this.nodes, ofRanks);
+		}
+		if (this.minRanks != null || this.maxRanks != null) {
+			throw new IllegalArgumentException("--min-ranks and --max-ranks are for serve, train and programs: Tutti's"
+					+ " other commands cannot continue without lost ranks");
+		}
+		return null;
 	}
 
 	private LaunchedCommand launched() {
@@ -171,20 +176,13 @@ public final class LaunchCommand implements Callable<Integer> {
 	/**
 	 * The properties of the ranks; only Tutti's own commands read configuration files.
 	 */
-	private ProcessProperties ofRanks(LaunchedCommand launched, ProcessProperties own) {
+	private ProcessProperties ofRanks(LaunchedCommand launched) {
 		if (launched.kind() == LaunchedCommand.Kind.PROGRAM) {
-			return own;
+			return ProcessProperties.ofThisProcess();
 		}
 		Stream<String> profiles = Stream.ofNullable(this.profile).map("--spring.profiles.active="::concat);
 		Stream<String> options = this.command.stream().filter((word) -> word.startsWith("--spring."));
 		return ProcessProperties.of(ConfiguredProperties.read(Stream.concat(profiles, options).toList()));
-	}
-
-	/** Tutti's script may precede the command. */
-	private boolean isTrain() {
-		String first = this.command.getFirst();
-		return (Path.of(first).endsWith("tutti") && this.command.size() > 1) ? this.command.get(1).equals("train")
-				: first.equals("train");
 	}
 
 	private Map<String, String> environment() {

@@ -104,6 +104,28 @@ class LaunchCommandTest {
 		assertThat(lines("err")).singleElement().asString().startsWith("tutti launch: tutti.timeout.drain=soon");
 	}
 
+	@Test
+	void theCommandLineOfTheRanksMakesAJobElastic() throws Exception {
+		Process launcher = launch("-n", "2", "sh", "-c", "echo $TUTTI_ELASTIC_MIN_RANKS $TUTTI_ELASTIC_ENDPOINTS", "sh",
+				"--tutti.elastic.min-ranks=1", "--tutti.elastic.endpoints=a:1,b:2");
+		assertThat(exitCode(launcher)).isZero();
+		assertThat(lines("out")).containsExactlyInAnyOrder("[0] 1 a:1,b:2", "[1] 1 a:1,b:2");
+	}
+
+	@Test
+	void theConfigurationFileOfTheRanksMakesAJobElastic() throws Exception {
+		Files.writeString(this.directory.resolve("application.yml"), """
+				tutti.elastic:
+				  minRanks: 1
+				  endpoints:
+				  - a:1
+				""");
+		assertThat(exitCode(launch("-n", "2", "train"))).isEqualTo(64);
+		assertThat(lines("err")).singleElement()
+			.asString()
+			.contains("tutti.elastic.endpoints must name one host:port for each of the 2 ranks", "got 1");
+	}
+
 	/** Such as a limit of the system that another attempt may not meet. */
 	@Test
 	void aProgramThatExistsAndCannotBeStartedIsNoBadConfiguration() {
