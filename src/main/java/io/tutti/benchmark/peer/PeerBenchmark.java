@@ -77,7 +77,10 @@ public final class PeerBenchmark {
 		return lines;
 	}
 
-	/** Returns the lines of a variant, including those printed before a failure. */
+	/**
+	 * Returns the lines of a variant with right results, including those printed before a
+	 * failure.
+	 */
 	private List<Measurement> run(Peer peer, PeerVariant variant)
 			throws PeerUnavailableException, IOException, InterruptedException {
 		List<String> command = new ArrayList<>();
@@ -92,7 +95,13 @@ public final class PeerBenchmark {
 		if (!outcome.succeeded()) {
 			this.notes.accept(peer.label() + " (" + variant.name() + ") failed: " + outcome.reason());
 		}
-		return PeerLines.parse(outcome.output());
+		List<Measurement> lines = PeerLines.parse(outcome.output());
+		List<Measurement> right = lines.stream().filter((line) -> line.wrong() == 0).toList();
+		if (right.size() < lines.size()) {
+			this.notes.accept(peer.label() + " (" + variant.name() + "): " + (lines.size() - right.size()) + " of "
+					+ lines.size() + " lines left out, since their results were wrong");
+		}
+		return right;
 	}
 
 	private Map<String, String> environment(Peer peer, PeerVariant variant)

@@ -1,6 +1,8 @@
 package io.tutti.service.command;
 
 import java.io.PrintStream;
+import java.util.Objects;
+import java.util.stream.Stream;
 
 import io.tutti.ProcessGroup;
 import io.tutti.benchmark.BenchmarkOptions;
@@ -9,7 +11,6 @@ import io.tutti.benchmark.CollectiveBenchmark;
 import io.tutti.benchmark.CoreBinding;
 import io.tutti.benchmark.Measurement;
 import io.tutti.benchmark.TimingNoise;
-import io.tutti.ExitCode;
 import io.tutti.service.group.GroupLifecycle;
 
 import org.springframework.context.ApplicationContext;
@@ -29,7 +30,7 @@ final class BenchmarkRun {
 
 	private final TimingNoise disturbance = new TimingNoise();
 
-	private long wrong;
+	private final WrongResults wrong = new WrongResults();
 
 	private BenchmarkRun(GroupLifecycle group, BenchmarkOptions options, BenchmarkReport report, CoreBinding binding) {
 		this.group = group;
@@ -52,15 +53,16 @@ final class BenchmarkRun {
 			System.out.println(this.report.header());
 		}
 		new CollectiveBenchmark(world, this.options, this.binding).run((line) -> show(line, prints, System.out));
-		String note = this.disturbance.note();
-		if (prints && note != null) {
-			System.err.println("tutti: " + note);
+		if (prints) {
+			Stream.of(this.disturbance.note(), this.wrong.note())
+				.filter(Objects::nonNull)
+				.forEach((note) -> System.err.println("tutti: " + note));
 		}
-		return (this.wrong == 0) ? ExitCode.DONE : ExitCode.INTERNAL;
+		return this.wrong.exitCode();
 	}
 
 	private void show(Measurement line, boolean prints, PrintStream out) {
-		this.wrong += line.wrong();
+		this.wrong.take(line);
 		this.disturbance.take(line);
 		if (prints) {
 			out.println(this.report.line(line));

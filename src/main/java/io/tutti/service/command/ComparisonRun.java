@@ -3,6 +3,7 @@ package io.tutti.service.command;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 import io.tutti.ProcessGroup;
 import io.tutti.benchmark.BenchmarkOptions;
@@ -16,7 +17,6 @@ import io.tutti.benchmark.peer.ComparisonReport;
 import io.tutti.benchmark.peer.Peer;
 import io.tutti.benchmark.peer.PeerBenchmark;
 import io.tutti.benchmark.peer.PeerJob;
-import io.tutti.ExitCode;
 import io.tutti.service.config.ConfigurationException;
 import io.tutti.service.config.TransportProperties;
 import io.tutti.service.group.GroupLifecycle;
@@ -53,7 +53,7 @@ final class ComparisonRun {
 
 	private final Comparison comparison = new Comparison();
 
-	private long wrong;
+	private final WrongResults wrong = new WrongResults();
 
 	private ComparisonRun(JoinedGroup joined, BenchmarkOptions options, List<Peer> peers, int rounds, PeerJob job,
 			CoreBinding binding) {
@@ -90,7 +90,7 @@ final class ComparisonRun {
 		else {
 			follow();
 		}
-		return (this.wrong == 0) ? ExitCode.DONE : ExitCode.INTERNAL;
+		return this.wrong.exitCode();
 	}
 
 	private void lead(BenchmarkReport format) throws InterruptedException, IOException {
@@ -104,6 +104,7 @@ final class ComparisonRun {
 			}
 		}
 		new ComparisonReport(format, this.peers).lines(this.comparison).forEach(System.out::println);
+		Optional.ofNullable(this.wrong.note()).ifPresent(ComparisonRun::say);
 	}
 
 	private void follow() {
@@ -118,7 +119,7 @@ final class ComparisonRun {
 	}
 
 	private void take(Measurement line) {
-		this.wrong += line.wrong();
+		this.wrong.take(line);
 		this.comparison.add(line);
 	}
 

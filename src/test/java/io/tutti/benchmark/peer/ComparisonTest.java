@@ -47,6 +47,12 @@ class ComparisonTest {
 	}
 
 	@Test
+	void aVariantThatFailedInSomeRoundsDoesNotRepresentItsPeer() {
+		this.comparison.add(Peer.OPENMPI, List.of(line("openmpi-4", "shm", 1024, 14)));
+		assertThat(this.comparison.lines().get(1).ratios().get(Peer.OPENMPI)).isEqualTo(13.0 / 8);
+	}
+
+	@Test
 	void severalRoundsGiveMedianLowestAndHighest() {
 		this.comparison.add(line("tutti", "tcp", 4, 2));
 		this.comparison.add(line("tutti", "tcp", 4, 90));

@@ -87,6 +87,14 @@ class PeerBenchmarkTest {
 	}
 
 	@Test
+	void wrongResultsOfAPeerAreLeftOutAndReportedInOneLine() throws Exception {
+		compiler("mpicc.mpich");
+		script("mpirun.mpich", "printf '" + LINE + "\\n" + LINE + "7\\n" + LINE + "8\\n'");
+		assertThat(run(Peer.MPICH)).singleElement().extracting(Measurement::wrong).isEqualTo(0L);
+		assertThat(this.notes).containsExactly("mpich (tcp): 2 of 3 lines left out, since their results were wrong");
+	}
+
+	@Test
 	void buildResultsAreReusedForTheSameCompilerAndFlags() throws Exception {
 		compiler("cc");
 		PeerBuild build = new PeerBuild(this.directory.resolve("built"), new SearchPath(List.of(this.programs)),
