@@ -147,12 +147,9 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 	/**
 	 * Whether a rank's exit explains the earlier exit of another rank: an aborted rank
 	 * follows any other failure, and a rank that lost a peer follows one that is not a
-	 * stop. The codes of other programs have no known meaning.
+	 * stop. Programs on the library use the same codes.
 	 */
 	boolean causes(RankExit end, RankExit earlier) {
-		if (this.kind == Kind.PROGRAM) {
-			return false;
-		}
 		return switch (earlier.exitCode()) {
 			case ExitCode.ABORTED -> end.exitCode() != ExitCode.ABORTED;
 			case ExitCode.PEER_LOST ->

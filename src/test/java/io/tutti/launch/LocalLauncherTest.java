@@ -110,9 +110,11 @@ class LocalLauncherTest {
 		assertThat(lastErrLine()).contains("rank 1 ended with 80", "rank 0 143 (SIGTERM)");
 	}
 
+	/** Its code says that a restart cannot help. */
 	@Test
-	void theCodesOfOtherProgramsHaveNoPrecedence() throws Exception {
-		assertThat(launcher(program("[ $RANK = 1 ] && exit 80; sleep 0.3; exit 64"), 2, 0).run()).isEqualTo(80);
+	void aProgramThatLostItsPeerIsNotTheFirstToFailEither() throws Exception {
+		assertThat(launcher(program("[ $RANK = 0 ] && exit 76; sleep 0.3; exit 65"), 2, 2).run()).isEqualTo(65);
+		assertThat(errLines()).singleElement().asString().doesNotContain("restarting");
 	}
 
 	@Test
