@@ -25,7 +25,7 @@ final class RankGroup {
 	/** Exit code after SIGKILL. */
 	private static final int KILLED = RankExit.SIGNAL_BASE + 9;
 
-	/** How long to wait for the last output of a rank that has ended. */
+	/** How long to wait for the last output of ranks that have ended. */
 	private static final Duration OUTPUT_LIMIT = Duration.ofSeconds(1);
 
 	private final LaunchedCommand command;
@@ -114,10 +114,23 @@ final class RankGroup {
 				case RestartDue due -> restart();
 			}
 		}
-		for (RankProcess process : this.started) {
-			process.finish(OUTPUT_LIMIT);
-		}
+		this.started.forEach(RankProcess::killDescendants);
+		awaitOutput();
 		return new GroupExit(this.ends, this.firstFailure, this.stopped);
+	}
+
+	/**
+	 * Waits for the last output. After the limit it waits only while the launcher's own
+	 * reader is slow, and for no child process that holds the output open.
+	 */
+	private void awaitOutput() throws InterruptedException {
+		do {
+			long endNanos = System.nanoTime() + OUTPUT_LIMIT.toNanos();
+			for (RankProcess process : this.started) {
+				process.awaitOutput(endNanos);
+			}
+		}
+		while (this.started.stream().anyMatch(RankProcess::hasOutput));
 	}
 
 	/** Kills the running ranks after a start that failed halfway. */

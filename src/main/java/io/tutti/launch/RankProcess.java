@@ -137,20 +137,21 @@ final class RankProcess {
 		return !this.process.isAlive() && this.relays.stream().noneMatch((relay) -> relay.thread().isAlive());
 	}
 
-	/**
-	 * Called after the process has ended. Kills the child processes that remain from when
-	 * it was asked to end, and waits for the last of its output. After the limit it waits
-	 * only while the launcher's own reader is slow, and for no child process that holds
-	 * the output open.
-	 */
-	void finish(Duration limit) throws InterruptedException {
+	/** Kills the child processes that remain from when the rank was asked to end. */
+	void killDescendants() {
 		this.descendants.forEach(ProcessHandle::destroyForcibly);
+	}
+
+	/** Waits for the end of the output, until a time. */
+	void awaitOutput(long endNanos) throws InterruptedException {
 		for (Relay relay : this.relays) {
-			boolean silent = false;
-			while (!silent && !relay.thread().join(limit)) {
-				silent = relay.output().awaited;
-			}
+			relay.thread().join(Duration.ofNanos(Math.max(0, endNanos - System.nanoTime())));
 		}
+	}
+
+	/** Whether output that the rank has written still waits for the launcher's reader. */
+	boolean hasOutput() {
+		return this.relays.stream().anyMatch((relay) -> relay.thread().isAlive() && !relay.output().awaited);
 	}
 
 }

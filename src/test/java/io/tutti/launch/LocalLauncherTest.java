@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -543,6 +544,17 @@ class LocalLauncherTest {
 				new LaunchConsole(slow, false, this.err, false))
 			.run()).isZero();
 		assertThat(slow.toString(StandardCharsets.UTF_8)).hasLineCount(9000).endsWith("[0] 9000\n");
+	}
+
+	@Test
+	void childProcessesThatHoldTheOutputOfManyRanksOpenDelayTheEndOnce() throws Exception {
+		LocalLauncher launcher = launcher(program("sleep 30 & echo $! > child-$RANK.pid; exit 0"), 12, 0);
+		try {
+			assertThat(start(launcher).get(15, TimeUnit.SECONDS)).isZero();
+		}
+		finally {
+			pidsWritten().map(ProcessHandle::of).flatMap(Optional::stream).forEach(ProcessHandle::destroyForcibly);
+		}
 	}
 
 	/** Longer than the launcher waits for the output of a rank that has ended. */
