@@ -34,10 +34,13 @@ final class ConfiguredProperties {
 	 * @param arguments properties from the command line
 	 * @throws io.tutti.service.config.ConfigurationException if a property does not exist
 	 * or a file cannot be read
+	 * @throws IllegalArgumentException if a property is misspelt where Spring is not used
 	 */
 	static Function<String, @Nullable String> read(List<String> arguments) {
 		if (arguments.isEmpty() && !SpringConfiguration.isUsed(Path.of(""), System.getenv(), systemProperties())) {
-			return ProcessProperties.ofThisProcess()::text;
+			ProcessProperties own = ProcessProperties.ofThisProcess();
+			own.requireSpelling();
+			return own::text;
 		}
 		return WithSpring.read(arguments);
 	}

@@ -67,7 +67,7 @@ public final class EnvCommand implements Callable<Integer> {
 			write(System.out, this.json ? report.json() + "\n" : report.text());
 			return ExitCode.DONE;
 		}
-		catch (ResolutionException | ConfigurationException ex) {
+		catch (ResolutionException | ConfigurationException | IllegalArgumentException ex) {
 			write(System.err, "tutti env: " + ex.getMessage() + "\n");
 			return ExitCode.BAD_CONFIGURATION;
 		}

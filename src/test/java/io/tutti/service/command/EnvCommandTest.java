@@ -146,6 +146,19 @@ class EnvCommandTest {
 	}
 
 	@Test
+	void aMisspeltPropertyIsNamedWithoutSpringToo() {
+		System.setProperty("tutti.worldsize", "3");
+		try {
+			assertThat(execute(new EnvCommand())).isEqualTo(64);
+			assertThat(this.err.toString(StandardCharsets.UTF_8))
+				.isEqualTo("tutti env: unknown property tutti.worldsize. Did you mean tutti.world-size?\n");
+		}
+		finally {
+			System.clearProperty("tutti.worldsize");
+		}
+	}
+
+	@Test
 	void aFileThatCannotBeReadIsNamed(@TempDir Path folder) throws Exception {
 		Path file = Files.writeString(folder.resolve("application.yml"), "tutti: [");
 		assertThat(execute(new EnvCommand(), "--spring.config.location=" + file)).isEqualTo(64);
