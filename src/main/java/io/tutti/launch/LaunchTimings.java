@@ -1,6 +1,8 @@
 package io.tutti.launch;
 
 import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
 
 /**
  * How long the launcher waits for ranks to end.
@@ -18,24 +20,30 @@ public record LaunchTimings(Duration leave, Duration terminate, Duration drain, 
 	/** For the last checkpoint and the end of the ranks. */
 	private static final Duration DRAIN_MARGIN = Duration.ofSeconds(10);
 
+	/** Longer than any job, and short enough for sums of durations. */
+	private static final Duration LONGEST_DRAIN = Duration.ofDays(36_500);
+
 	/** The documented defaults. */
 	public static final LaunchTimings DEFAULTS = new LaunchTimings(Duration.ofSeconds(8), Duration.ofSeconds(2),
 			Duration.ofSeconds(45), Duration.ofSeconds(10), Duration.ofSeconds(5));
 
 	/**
-	 * The defaults, with a drain at least as long as the ranks'.
+	 * The defaults, with a drain at least as long as the ranks', up to a hundred years.
 	 * @throws IllegalArgumentException if {@code tutti.timeout.drain} is not a duration
 	 */
 	public static LaunchTimings from(ProcessProperties properties) {
-		Duration drain = properties.duration("tutti.timeout.drain", Duration.ZERO).plus(DRAIN_MARGIN);
-		return new LaunchTimings(DEFAULTS.leave, DEFAULTS.terminate,
-				(drain.compareTo(DEFAULTS.drain) > 0) ? drain : DEFAULTS.drain, DEFAULTS.serveStop, DEFAULTS.kill);
+		Duration ofRanks = properties.duration("tutti.timeout.drain", Duration.ZERO);
+		Duration drain = Collections.min(List.of(ofRanks, LONGEST_DRAIN)).plus(DRAIN_MARGIN);
+		return new LaunchTimings(DEFAULTS.leave, DEFAULTS.terminate, Collections.max(List.of(drain, DEFAULTS.drain)),
+				DEFAULTS.serveStop, DEFAULTS.kill);
 	}
 
 	/** The longest time that a launcher takes to stop. */
 	public Duration longestStop() {
-		Duration longest = (this.drain.compareTo(this.serveStop) > 0) ? this.drain : this.serveStop;
-		return longest.plus(this.leave).plus(this.terminate).plus(this.kill);
+		return Collections.max(List.of(this.drain, this.serveStop))
+			.plus(this.leave)
+			.plus(this.terminate)
+			.plus(this.kill);
 	}
 
 }

@@ -2,9 +2,11 @@ package io.tutti.launch;
 
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.regex.Matcher;
@@ -20,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ProcessProperties {
 
-	private static final Pattern SHORT_DURATION = Pattern.compile("(\\d{1,12})(ms|s|m|h)?");
+	private static final Pattern SHORT_DURATION = Pattern.compile("(\\d{1,12})(ns|us|ms|s|m|h|d)?",
+			Pattern.CASE_INSENSITIVE);
 
 	private final Function<String, @Nullable String> systemProperties;
 
@@ -149,14 +152,16 @@ public final class ProcessProperties {
 		if (!matcher.matches()) {
 			return isoDuration(name, value);
 		}
-		long amount = Long.parseLong(matcher.group(1));
-		return switch (matcher.group(2)) {
-			case null -> Duration.ofMillis(amount);
-			case "ms" -> Duration.ofMillis(amount);
-			case "s" -> Duration.ofSeconds(amount);
-			case "m" -> Duration.ofMinutes(amount);
-			default -> Duration.ofHours(amount);
-		};
+		String unit = Objects.requireNonNullElse(matcher.group(2), "ms");
+		return Duration.of(Long.parseLong(matcher.group(1)), switch (unit.toLowerCase(Locale.ROOT)) {
+			case "ns" -> ChronoUnit.NANOS;
+			case "us" -> ChronoUnit.MICROS;
+			case "ms" -> ChronoUnit.MILLIS;
+			case "s" -> ChronoUnit.SECONDS;
+			case "m" -> ChronoUnit.MINUTES;
+			case "h" -> ChronoUnit.HOURS;
+			default -> ChronoUnit.DAYS;
+		});
 	}
 
 	private static Duration isoDuration(String name, String value) {

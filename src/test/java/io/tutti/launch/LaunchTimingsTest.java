@@ -6,6 +6,8 @@ import java.util.Map;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -29,6 +31,17 @@ class LaunchTimingsTest {
 			.isEqualTo(Duration.ofSeconds(130));
 		assertThat(LaunchTimings.from(properties.with(List.of("train", "--epochs=3"))).drain())
 			.isEqualTo(Duration.ofSeconds(70));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "1d", "24h", "1440M", "86400S", "86400000ms", "86400000000us", "PT24H" })
+	void aDurationIsWrittenAsForSpring(String drain) {
+		assertThat(from(drain).drain()).isEqualTo(Duration.ofDays(1).plusSeconds(10));
+	}
+
+	@Test
+	void theLongestDrainTimeoutIsNoError() {
+		assertThat(from("PT9223372036854775807S").longestStop().toMillis()).isPositive();
 	}
 
 	@Test
