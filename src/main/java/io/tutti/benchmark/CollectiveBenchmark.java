@@ -94,16 +94,22 @@ public final class CollectiveBenchmark {
 		Workload workload = new Workload(this.group, operation, this.options.type(), this.options.op(), bytes, buffers);
 		long wrong = sum(workload.check());
 		workload.reset();
-		int batch = (bytes < SMALL_BYTES) ? Math.max(SMALL_BATCH, this.group.worldSize()) : this.group.worldSize();
-		if (bytes >= SMALL_BYTES && !workload.operation().isRooted()) {
-			batch = 1;
-		}
+		int batch = batch(workload);
 		int samples = plan(workload, batch);
 		double[] micros = sample(workload, batch, samples);
 		wrong += sum(workload.check());
 		double[] slowest = slowest(micros);
 		return new Measurement(SYSTEM, workload.transport(), operation, this.group.worldSize(), workload.bytes(),
 				workload.count(), slowest[0], slowest[1], slowest[2], samples, wrong);
+	}
+
+	/** Calls per sample. The peers' programs choose it in the same way. */
+	private int batch(Workload workload) {
+		int ranks = this.group.worldSize();
+		if (workload.bytes() < SMALL_BYTES) {
+			return Math.max(SMALL_BATCH, ranks);
+		}
+		return workload.operation().isRooted() ? ranks : 1;
 	}
 
 	/**
