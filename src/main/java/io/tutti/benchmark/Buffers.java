@@ -15,20 +15,26 @@ final class Buffers implements AutoCloseable {
 
 	private final Arena arena = Arena.ofShared();
 
+	private final ProcessGroup group;
+
+	private final BufferKind kind;
+
 	private final MemorySegment send;
 
 	private final MemorySegment receive;
 
 	/** Allocates the buffers. A collective call for {@link BufferKind#ENGINE}. */
 	Buffers(ProcessGroup group, BufferKind kind, long bytes) {
-		this.send = allocate(group, kind, bytes);
-		this.receive = allocate(group, kind, bytes);
+		this.group = group;
+		this.kind = kind;
+		this.send = allocate(bytes);
+		this.receive = allocate(bytes);
 	}
 
-	private MemorySegment allocate(ProcessGroup group, BufferKind kind, long bytes) {
-		return switch (kind) {
+	private MemorySegment allocate(long bytes) {
+		return switch (this.kind) {
 			case PRIVATE -> this.arena.allocate(bytes, ALIGNMENT);
-			case ENGINE -> group.allocate(bytes);
+			case ENGINE -> this.group.allocate(bytes);
 		};
 	}
 
@@ -42,7 +48,18 @@ final class Buffers implements AutoCloseable {
 		return this.receive.asSlice(0, bytes);
 	}
 
-	/** Frees private memory. The group frees engine memory when it closes. */
+	/**
+	 * Frees engine memory. A collective call, so that it is for a group that works; the
+	 * group also frees it when it closes.
+	 */
+	void free() {
+		if (this.kind == BufferKind.ENGINE) {
+			this.group.free(this.send);
+			this.group.free(this.receive);
+		}
+	}
+
+	/** Frees private memory. */
 	@Override
 	public void close() {
 		this.arena.close();

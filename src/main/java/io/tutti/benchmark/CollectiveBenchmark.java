@@ -87,6 +87,7 @@ public final class CollectiveBenchmark {
 					results.accept(measure(operation, bytes, buffers));
 				}
 			}
+			buffers.free();
 		}
 	}
 
