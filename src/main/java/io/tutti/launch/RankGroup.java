@@ -198,7 +198,7 @@ final class RankGroup {
 		else if (!this.finished) {
 			onLoss(end, lostRanks.after(end, this.running.size() + this.pending.size()));
 		}
-		else if (end.signalled() || this.phase != Phase.RUNNING) {
+		else if (isReportedOnly(end)) {
 			this.console.say(end.describe() + " after the job had finished");
 		}
 		else {
@@ -207,6 +207,16 @@ final class RankGroup {
 		if (this.finished && this.phase == Phase.RUNNING) {
 			endReplacements(lostRanks);
 		}
+	}
+
+	/**
+	 * Whether a rank that ends after the job is no failure: it was lost by a signal, or
+	 * is a replacement that the launcher has asked to stop and that has stopped. Any
+	 * other end of a replacement after that may have cut off its work.
+	 */
+	private boolean isReportedOnly(RankExit end) {
+		boolean terminated = this.phase != Phase.RUNNING && this.phase != Phase.FINISHING;
+		return terminated ? this.command.stoppedOnRequest(end) : end.signalled();
 	}
 
 	private void onLoss(RankExit end, LostRanks.Decision decision) {
@@ -231,7 +241,7 @@ final class RankGroup {
 	private void endReplacements(LostRanks lostRanks) {
 		this.pending.clear();
 		if (this.running.keySet().stream().allMatch(lostRanks::restarted)) {
-			enter(Phase.FINISHING, this.timings.leave());
+			enter(Phase.FINISHING, this.timings.drain());
 		}
 	}
 
@@ -285,7 +295,7 @@ final class RankGroup {
 			}
 			case FINISHING -> {
 				String missed = timeout("of the end of the job: sending SIGTERM");
-				terminate(Phase.STOPPING, this.timings.drain());
+				terminate(Phase.TERMINATING, this.timings.drain());
 				this.console.say(missed);
 			}
 			case LEAVING -> {
