@@ -1,8 +1,5 @@
 package io.tutti.launch;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -41,7 +38,7 @@ public final class LauncherWatch implements AutoCloseable {
 
 	private void run(@Nullable ProcessHandle launcher, Runnable lost) {
 		try {
-			while (launcher != null && runs(launcher)) {
+			while (launcher != null && LiveProcess.is(launcher)) {
 				if (this.closed.await(PERIOD_MILLIS, TimeUnit.MILLISECONDS)) {
 					return;
 				}
@@ -52,21 +49,6 @@ public final class LauncherWatch implements AutoCloseable {
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-		}
-	}
-
-	/** Java reports a zombie (dead, but not yet reaped) as alive, so it is excluded. */
-	private static boolean runs(ProcessHandle process) {
-		return process.isAlive() && !isZombie(process.pid());
-	}
-
-	private static boolean isZombie(long pid) {
-		try {
-			String stat = Files.readString(Path.of("/proc", Long.toString(pid), "stat"));
-			return stat.startsWith("Z", stat.lastIndexOf(')') + 2);
-		}
-		catch (IOException ex) {
-			return false;
 		}
 	}
 

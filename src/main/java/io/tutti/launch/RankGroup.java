@@ -28,6 +28,9 @@ final class RankGroup {
 	/** How long to wait for the last output of ranks that have ended. */
 	private static final Duration OUTPUT_LIMIT = Duration.ofSeconds(1);
 
+	/** How often to look for the end of child processes, of which there is no event. */
+	private static final long PERIOD_MILLIS = 50;
+
 	private final LaunchedCommand command;
 
 	private final LaunchTimings timings;
@@ -114,9 +117,19 @@ final class RankGroup {
 				case RestartDue due -> restart();
 			}
 		}
+		awaitDescendants();
 		this.started.forEach(RankProcess::killDescendants);
 		awaitOutput();
 		return new GroupExit(this.ends, this.firstFailure, this.stopped);
+	}
+
+	/** They have the rest of the time that the ranks have after SIGTERM. */
+	private void awaitDescendants() throws InterruptedException {
+		boolean terminated = this.phase == Phase.TERMINATING || this.phase == Phase.STOPPING;
+		while (terminated && this.phaseEndNanos - System.nanoTime() > 0
+				&& this.started.stream().anyMatch(RankProcess::hasDescendants)) {
+			TimeUnit.MILLISECONDS.sleep(PERIOD_MILLIS);
+		}
 	}
 
 	/**
@@ -153,7 +166,7 @@ final class RankGroup {
 	}
 
 	private void onEnd(RankExit end) {
-		this.running.remove(end.rank());
+		Objects.requireNonNull(this.running.remove(end.rank())).terminateDescendants();
 		if (this.lostRanks != null && !this.stopped
 				&& (this.finished || (this.phase == Phase.RUNNING && !this.command.stoppedOnRequest(end)))) {
 			onElasticEnd(end, this.lostRanks);

@@ -137,6 +137,19 @@ final class RankProcess {
 		return !this.process.isAlive() && this.relays.stream().noneMatch((relay) -> relay.thread().isAlive());
 	}
 
+	/**
+	 * Sends SIGTERM to the child processes that remain from when the rank was asked to
+	 * end, as a program in a shell script that ends at once.
+	 */
+	void terminateDescendants() {
+		this.descendants.forEach(ProcessHandle::destroy);
+	}
+
+	/** Whether such child processes run. */
+	boolean hasDescendants() {
+		return this.descendants.stream().anyMatch(LiveProcess::is);
+	}
+
 	/** Kills the child processes that remain from when the rank was asked to end. */
 	void killDescendants() {
 		this.descendants.forEach(ProcessHandle::destroyForcibly);

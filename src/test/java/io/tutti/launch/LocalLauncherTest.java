@@ -278,6 +278,29 @@ class LocalLauncherTest {
 	}
 
 	@Test
+	void aProgramInsideAShellScriptMaySaveItsWorkToo() throws Exception {
+		Files.writeString(this.directory.resolve("worker.sh"), "echo $$ > worker.pid; "
+				+ "trap 'sleep 0.5; touch saved; exit 79' TERM; touch ready-0; while :; do sleep 0.05; done");
+		LocalLauncher launcher = launcher(plan(program("sh worker.sh; exit $?"), 1, 0), draining(LIMIT));
+		CompletableFuture<Integer> code = start(launcher);
+		awaitFiles("ready-0");
+		launcher.stop();
+		assertThat(code.get(20, TimeUnit.SECONDS)).isEqualTo(143);
+		assertThat(this.directory.resolve("saved")).exists();
+	}
+
+	@Test
+	void aProgramInsideAShellScriptThatIgnoresSigtermIsKilled() throws Exception {
+		Files.writeString(this.directory.resolve("worker.sh"),
+				"echo $$ > worker.pid; trap '' TERM; touch ready-0; while :; do sleep 0.05; done");
+		LocalLauncher launcher = launcher(program("sh worker.sh; exit $?"), 1, 0);
+		CompletableFuture<Integer> code = start(launcher);
+		awaitFiles("ready-0");
+		launcher.stop();
+		assertThat(code.get(20, TimeUnit.SECONDS)).isEqualTo(143);
+	}
+
+	@Test
 	void aStoppedGroupIsNotRestarted() throws Exception {
 		LocalLauncher launcher = launcher(program("echo x >> starts; touch ready-$RANK; exec sleep 100"), 2, 5);
 		CompletableFuture<Integer> code = start(launcher);
