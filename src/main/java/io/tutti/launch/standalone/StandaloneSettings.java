@@ -42,8 +42,6 @@ final class StandaloneSettings {
 
 	private static final String ANONYMOUS = "tutti.security.anonymous";
 
-	private static final String TLS_BUNDLE = "tutti.tls.bundle";
-
 	private static final String KIND = "tutti.transport.kind";
 
 	private final ProcessProperties properties;
@@ -55,7 +53,8 @@ final class StandaloneSettings {
 	/**
 	 * The settings of a rank.
 	 * @throws BadConfigurationException if a property is invalid, if the rendezvous would
-	 * be reachable beyond this host without a token, or if TLS is configured
+	 * be reachable beyond this host without a token, or if TLS or a network interface is
+	 * configured
 	 */
 	EngineSettings of(ResolvedRank resolved) {
 		return checked(() -> {
@@ -95,7 +94,7 @@ final class StandaloneSettings {
 
 	private EngineSettings read(ResolvedRank resolved) {
 		EngineSettings defaults = EngineSettings.DEFAULTS;
-		rejectTls();
+		rejectSpringProperties();
 		return new EngineSettings(this.properties.text("tutti.backend", defaults.backend()),
 				this.properties.text("tutti.rendezvous.job-id", defaults.jobId()), token(), resolved.generation(),
 				bindAddress(), this.properties.text("tutti.transport.advertised-host"), defaults.dataAddress(),
@@ -203,13 +202,19 @@ final class StandaloneSettings {
 		}
 	}
 
-	/** Rejects the TLS property, which would silently have no effect. */
-	private void rejectTls() {
-		String bundle = this.properties.text(TLS_BUNDLE);
-		if (bundle != null && !bundle.isBlank()) {
-			throw new IllegalArgumentException(TLS_BUNDLE + "=" + bundle
-					+ " names a Spring SSL bundle, which needs Spring Boot: use Spring Boot, or leave the property unset"
-					+ " for connections without TLS");
+	/** Rejects properties that would silently have no effect. */
+	private void rejectSpringProperties() {
+		reject("tutti.tls.bundle", "names a Spring SSL bundle", " for connections without TLS");
+		reject("tutti.tls.peer-name", "is for certificates of a Spring SSL bundle", " for connections without TLS");
+		reject("tutti.network.interface", "selects the address of this rank",
+				" and set tutti.transport.advertised-host to that address");
+	}
+
+	private void reject(String name, String purpose, String unset) {
+		String value = this.properties.text(name);
+		if (value != null && !value.isBlank()) {
+			throw new IllegalArgumentException(name + "=" + value + " " + purpose
+					+ ", which needs Spring Boot: use Spring Boot, or leave the property unset" + unset);
 		}
 	}
 

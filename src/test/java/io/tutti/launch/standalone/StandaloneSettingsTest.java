@@ -70,7 +70,9 @@ class StandaloneSettingsTest {
 	@ParameterizedTest
 	@CsvSource({ "tutti.timeout.heartbeat, soon, a duration such as", "tutti.transport.port, 70000, a port in 0..65535",
 			"tutti.transport.kind, pigeon, 'auto, tcp or shm'", "tutti.security.token, ' ', contains no token",
-			"tutti.timeout.abort, 0s, more than zero", "tutti.tls.bundle, ranks, which needs Spring Boot" })
+			"tutti.timeout.abort, 0s, more than zero", "tutti.tls.bundle, ranks, which needs Spring Boot",
+			"tutti.tls.peer-name, ranks.example, which needs Spring Boot",
+			"tutti.network.interface, ib0, which needs Spring Boot" })
 	void anInvalidValueIsNamedWithTheExpectedValues(String name, String value, String expected) {
 		assertThatThrownBy(() -> settings(Map.of(name, value), Map.of())).hasMessageContaining(expected);
 	}
