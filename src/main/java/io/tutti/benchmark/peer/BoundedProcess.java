@@ -34,7 +34,7 @@ final class BoundedProcess {
 	 * Prefixes of variables that make a launcher treat these programs as its own ranks.
 	 */
 	private static final List<String> LAUNCHER_PREFIXES = List.of("OMPI_", "PMIX_", "PMI_", "PRTE_", "HYDRA_", "MPIR_",
-			"SLURM_");
+			"SLURM_", "TORCHELASTIC_");
 
 	private final SearchPath path;
 
