@@ -29,7 +29,8 @@ class WrongResultsTest {
 	}
 
 	private void take(long bytes, long wrong) {
-		this.results.take(new Measurement("tutti", "shm", Operation.ALL_REDUCE, 2, bytes, bytes / 4, 1, 1, 1, 5, wrong));
+		this.results
+			.take(new Measurement("tutti", "shm", Operation.ALL_REDUCE, 2, bytes, bytes / 4, 1, 1, 1, 5, wrong));
 	}
 
 }
