@@ -7,7 +7,10 @@ import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
+import io.tutti.Collective;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.service.TuttiApplication;
 import io.tutti.service.group.FakeGroup;
@@ -71,6 +74,36 @@ class ApiDescriptionTest {
 		}
 	}
 
+	/** A generated client may send them although its caller has not set them. */
+	@Test
+	void everyOperationAcceptsTheDefaultsThatItDeclares() throws Exception {
+		this.group.onMatch((label, call) -> {
+			throw new UnsupportedOperationException("the call is accepted");
+		});
+		for (DescribedRank.Described described : DescribedRank.operations(this.port)) {
+			for (String path : paths(described)) {
+				HttpResponse<String> answer = send(described, path + "?" + defaults(described));
+				assertThat(answer.statusCode()).as("%s: %s", path, answer.body()).isIn(200, 202, 501);
+			}
+		}
+	}
+
+	private static List<String> paths(DescribedRank.Described described) {
+		return (described.takesElements())
+				? Stream.of(Collective.values()).map((one) -> described.path("{collective}", one.label())).toList()
+				: List.of(described.path());
+	}
+
+	private static String defaults(DescribedRank.Described described) {
+		return described.operation()
+			.path("parameters")
+			.valueStream()
+			.filter((parameter) -> parameter.get("schema").has("default"))
+			.map((parameter) -> parameter.get("name").asString() + "="
+					+ parameter.get("schema").get("default").asString())
+			.collect(Collectors.joining("&"));
+	}
+
 	@Test
 	void everyExampleIsAnsweredAsDescribed() throws Exception {
 		int tried = 0;
@@ -78,7 +111,7 @@ class ApiDescriptionTest {
 			String code = described.operation().get("responses").propertyNames().iterator().next();
 			JsonNode example = described.operation().at("/responses/" + code + "/content/application~1json");
 			if (!example.isMissingNode()) {
-				HttpResponse<String> answer = send(described);
+				HttpResponse<String> answer = send(described, described.path());
 				assertThat(answer.statusCode()).as("%s: %s", described, answer.body())
 					.isEqualTo(Integer.parseInt(code));
 				assertShape(described.toString(), described, example.get("schema"), example.get("example"));
@@ -90,12 +123,11 @@ class ApiDescriptionTest {
 		assertThat(tried).isEqualTo(8);
 	}
 
-	private HttpResponse<String> send(DescribedRank.Described described) throws Exception {
-		HttpRequest.Builder request = HttpRequest
-			.newBuilder(URI.create("http://127.0.0.1:" + this.port + described.path()));
+	private HttpResponse<String> send(DescribedRank.Described described, String target) throws Exception {
+		HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + this.port + target));
 		JsonNode body = described.operation().at("/requestBody/content/application~1json/example");
 		if (described.changes()) {
-			request.header("Content-Type", "application/json")
+			request.header("Content-Type", described.takesElements() ? "application/octet-stream" : "application/json")
 				.header("Authorization", "Bearer " + DescribedRank.TOKEN)
 				.POST(HttpRequest.BodyPublishers.ofString(body.toString()));
 		}

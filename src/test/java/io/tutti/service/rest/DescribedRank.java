@@ -49,9 +49,17 @@ class DescribedRank {
 			return this.method.equals("POST");
 		}
 
+		boolean takesElements() {
+			return this.operation.at("/requestBody/content").has("application/octet-stream");
+		}
+
 		/** The path with values for its variables. */
 		String concretePath() {
-			return this.path.replace("{collective}", "all-reduce");
+			return path("{collective}", "all-reduce");
+		}
+
+		String path(String variable, String value) {
+			return this.path.replace(variable, value);
 		}
 
 		@Override
