@@ -1,10 +1,14 @@
 package io.tutti.service.rest;
 
+import java.lang.reflect.RecordComponent;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
+import io.swagger.v3.core.converter.ModelConverter;
 import io.swagger.v3.core.converter.ModelConverters;
+import io.swagger.v3.core.util.Json;
 import io.swagger.v3.oas.models.Components;
 import io.swagger.v3.oas.models.OpenAPI;
 import io.swagger.v3.oas.models.Operation;
@@ -15,13 +19,13 @@ import io.swagger.v3.oas.models.media.Content;
 import io.swagger.v3.oas.models.media.IntegerSchema;
 import io.swagger.v3.oas.models.media.MediaType;
 import io.swagger.v3.oas.models.media.Schema;
-import io.swagger.v3.oas.models.media.StringSchema;
 import io.swagger.v3.oas.models.responses.ApiResponse;
 import io.swagger.v3.oas.models.responses.ApiResponses;
 import io.swagger.v3.oas.models.security.SecurityRequirement;
 import io.swagger.v3.oas.models.security.SecurityScheme;
 import io.swagger.v3.oas.models.servers.Server;
 import org.jspecify.annotations.Nullable;
+import org.springdoc.core.converters.ModelConverterRegistrar;
 import org.springdoc.core.customizers.OpenApiCustomizer;
 import org.springdoc.core.customizers.OperationCustomizer;
 
@@ -54,8 +58,12 @@ class ApiDescription {
 			"408", "The body did not arrive in time", "413", "The body is too large", "415",
 			"The media type of the body is not supported");
 
+	/**
+	 * The description without the operations.
+	 * @param converters registers {@link #requiredMembers()} when it is created
+	 */
 	@Bean
-	OpenAPI tuttiApi() {
+	OpenAPI tuttiApi(ModelConverterRegistrar converters) {
 		return new OpenAPI()
 			.info(new Info().title("Tutti")
 				.version("1")
@@ -71,17 +79,40 @@ class ApiDescription {
 						.description("The job's token, if one is set")));
 	}
 
-	/** The library cannot copy this schema, as it copies {@link #tuttiApi()}. */
+	/** The library cannot copy this schema, as it copies {@link #tuttiApi}. */
 	@Bean
 	OpenApiCustomizer problemSchema() {
 		return (api) -> api.getComponents().addSchemas(ProblemView.NAME, problem());
 	}
 
 	private static Schema<?> problem() {
-		Schema<?> problem = ModelConverters.getInstance().read(ProblemView.class).get(ProblemView.NAME);
-		StringSchema type = (StringSchema) problem.getProperties().get("type");
+		Schema<?> problem = ModelConverters.getInstance(true).read(ProblemView.class).get(ProblemView.NAME);
+		@SuppressWarnings("unchecked")
+		Schema<String> type = problem.getProperties().get("type");
 		type.setEnum(Stream.of(ProblemType.values()).map((each) -> each.uri().toString()).toList());
 		return problem;
+	}
+
+	/** A member is required unless its component is {@code @Nullable}. */
+	@Bean
+	ModelConverter requiredMembers() {
+		return (type, context, converters) -> {
+			Schema<?> schema = converters.next().resolve(type, context, converters);
+			List<String> required = required(Json.mapper().constructType(type.getType()).getRawClass());
+			if (!required.isEmpty()) {
+				Schema<?> model = (schema.get$ref() == null) ? schema : context.getDefinedModels()
+					.get(schema.get$ref().substring(Components.COMPONENTS_SCHEMAS_REF.length()));
+				model.setRequired(required);
+			}
+			return schema;
+		};
+	}
+
+	private static List<String> required(Class<?> type) {
+		return type.isRecord() ? Stream.of(type.getRecordComponents())
+			.filter((member) -> !member.getAnnotatedType().isAnnotationPresent(Nullable.class))
+			.map(RecordComponent::getName)
+			.toList() : List.of();
 	}
 
 	@Bean

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
+import io.swagger.v3.oas.annotations.Hidden;
 import io.swagger.v3.oas.annotations.Operation;
 import io.swagger.v3.oas.annotations.Parameter;
 import io.swagger.v3.oas.annotations.enums.ParameterIn;
@@ -52,9 +53,15 @@ final class FlightRecorderController {
 
 	@Operation(operationId = "flightRecorder", summary = "Returns the latest collectives of this rank",
 			description = "With format=chrome-trace: those of all ranks, for a timeline viewer. Available while collectives hang and after the group has broken.",
-			parameters = @Parameter(name = "format", in = ParameterIn.QUERY,
-					description = "chrome-trace for a timeline of all ranks; without it, this rank's own calls",
-					schema = @Schema(type = "string", allowableValues = "chrome-trace")))
+			parameters = {
+					@Parameter(name = "format", in = ParameterIn.QUERY,
+							description = "chrome-trace for a timeline of all ranks; without it, this rank's own calls",
+							schema = @Schema(type = "string", allowableValues = "chrome-trace")),
+					@Parameter(name = "timeoutMs", in = ParameterIn.QUERY,
+							description = "With format=chrome-trace: timeout of the other ranks' answers in milliseconds; default: "
+									+ DEFAULT_TIMEOUT_MILLIS,
+							schema = @Schema(type = "integer", format = "int32", minimum = "1",
+									maximum = "" + MAX_TIMEOUT_MILLIS)) })
 	@ApiResponse(responseCode = "200", description = "The latest calls, the oldest first",
 			content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
 					schema = @Schema(oneOf = { FlightRecorderView.class, ChromeTrace.class }),
@@ -66,7 +73,7 @@ final class FlightRecorderController {
 							maximum = "" + FlightRecorder.CAPACITY)) @RequestParam(
 									defaultValue = "" + FlightRecorder.CAPACITY) int limit,
 			@Parameter(
-					description = "A generation of an elastic group; one of the last that broke, or the current one. Default: the current one, or the last one while the next forms",
+					description = "Without format: a generation of an elastic group; one of the last that broke, or the current one. Default: the current one, or the last one while the next forms",
 					schema = @Schema(type = "integer", format = "int64", minimum = "0")) @RequestParam(
 							required = false) @Nullable Long generation,
 			@Parameter(hidden = true) @RequestParam(required = false) @Nullable String format) {
@@ -105,17 +112,11 @@ final class FlightRecorderController {
 							.toList());
 	}
 
-	@Operation(operationId = "flightRecorder")
+	/** Described with the other format of the same path. */
+	@Hidden
 	@GetMapping(path = "/flight-recorder", params = "format=chrome-trace")
-	ChromeTrace timeline(
-			@Parameter(description = "Maximum number of the latest calls of each group",
-					schema = @Schema(type = "integer", format = "int32", minimum = "1",
-							maximum = "" + FlightRecorder.CAPACITY)) @RequestParam(
-									defaultValue = "" + FlightRecorder.CAPACITY) int limit,
-			@Parameter(description = "Timeout of the other ranks' answers in milliseconds",
-					schema = @Schema(type = "integer", format = "int32", minimum = "1",
-							maximum = "" + MAX_TIMEOUT_MILLIS)) @RequestParam(
-									defaultValue = DEFAULT_TIMEOUT_MILLIS) int timeoutMs) {
+	ChromeTrace timeline(@RequestParam(defaultValue = "" + FlightRecorder.CAPACITY) int limit,
+			@RequestParam(defaultValue = DEFAULT_TIMEOUT_MILLIS) int timeoutMs) {
 		Arguments.inRange("limit", limit, 1, FlightRecorder.CAPACITY);
 		return ChromeTrace.of(accounts(limit, timeoutMs).values());
 	}

@@ -57,6 +57,8 @@ class ApiDescriptionTest {
 		assertThat(operations).hasSize(9);
 		assertThat(operations.getFirst().document().at("/components/schemas/Problem/properties").propertyNames())
 			.contains("detail", "hint", "rank", "calls");
+		assertThat(operations.getFirst().document().at("/components/schemas/Problem").toString())
+			.contains("\"type\":\"object\"", "\"required\":");
 		for (DescribedRank.Described described : operations) {
 			JsonNode operation = described.operation();
 			assertThat(operation.path("summary").asString()).as("summary of %s", described).isNotBlank();
@@ -71,6 +73,7 @@ class ApiDescriptionTest {
 				}
 			});
 			assertThat(operation.has("security")).as("token for %s", described).isEqualTo(described.changes());
+			assertThat(operation.at("/responses/200/content").propertyNames()).doesNotContain("*/*");
 		}
 	}
 
@@ -105,6 +108,20 @@ class ApiDescriptionTest {
 	}
 
 	@Test
+	void bothFormatsOfTheFlightRecorderAreToldApartByTheirDescription() throws Exception {
+		DescribedRank.Described described = DescribedRank.operations(this.port)
+			.stream()
+			.filter((each) -> each.path().endsWith("/flight-recorder"))
+			.findFirst()
+			.orElseThrow();
+		JsonNode schema = described.operation().at("/responses/200/content/application~1json/schema");
+		for (String query : List.of("", "?format=chrome-trace")) {
+			assertShape(described + query, described, schema,
+					JsonMapper.shared().readTree(send(described, described.path() + query).body()));
+		}
+	}
+
+	@Test
 	void everyExampleIsAnsweredAsDescribed() throws Exception {
 		int tried = 0;
 		for (DescribedRank.Described described : DescribedRank.operations(this.port)) {
@@ -134,16 +151,29 @@ class ApiDescriptionTest {
 		return this.client.send(request.build(), HttpResponse.BodyHandlers.ofString());
 	}
 
-	/** Every field has a description and the described type. */
+	/**
+	 * Every field has a description and the described type, and none is missing. A map
+	 * has any fields.
+	 */
 	private static void assertShape(String where, DescribedRank.Described described, JsonNode reference,
 			JsonNode value) {
 		JsonNode schema = described.resolved(reference);
 		if (schema.has("oneOf")) {
-			schema = described.resolved(schema.get("oneOf").get(0));
+			List<JsonNode> matching = schema.get("oneOf")
+				.valueStream()
+				.map(described::resolved)
+				.filter((each) -> value.propertyNames().containsAll(required(each)))
+				.toList();
+			assertThat(matching).as("descriptions of %s", where).hasSize(1);
+			schema = matching.getFirst();
 		}
 		switch (schema.path("type").asString()) {
 			case "object" -> {
 				assertThat(value.isObject()).as(where).isTrue();
+				assertThat(value.propertyNames()).as(where).containsAll(required(schema));
+				if (schema.has("additionalProperties")) {
+					return;
+				}
 				for (Map.Entry<String, JsonNode> field : value.properties()) {
 					assertThat(schema.path("properties").has(field.getKey())).as("%s.%s", where, field.getKey())
 						.isTrue();
@@ -163,6 +193,10 @@ class ApiDescriptionTest {
 			case "string" -> assertThat(value.isString()).as(where).isTrue();
 			default -> throw new AssertionError(where + " is described as " + schema);
 		}
+	}
+
+	private static List<String> required(JsonNode schema) {
+		return schema.path("required").valueStream().map(JsonNode::asString).toList();
 	}
 
 }
