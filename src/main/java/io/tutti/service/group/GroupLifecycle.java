@@ -262,12 +262,19 @@ public final class GroupLifecycle implements SmartLifecycle {
 
 	/**
 	 * The state of the group as seen by a failed call. It differs from {@link #status()}
-	 * where the failure concerns only another group or has not yet reached this rank.
+	 * where the failure concerns only another group or has not yet reached this rank. An
+	 * elastic group whose call misses a rank, but which has lost none, forms again
+	 * because its members change.
+	 * @param generation the generation in which the call failed
 	 */
-	public GroupStatus statusOf(CollectiveException failure) {
+	public GroupStatus statusOf(JoinedGroup generation, CollectiveException failure) {
 		GroupStatus status = status();
-		boolean elsewhere = status.state() == GroupState.READY || status.state() == GroupState.FORMING;
-		return elsewhere ? GroupStatus.broken(failure.failure()) : status;
+		if (status.state() != GroupState.READY && status.state() != GroupState.FORMING) {
+			return status;
+		}
+		boolean left = isElastic() && failure.failure().kind() == Failure.Kind.PEER_LOST
+				&& generation.world().failure() == null;
+		return left ? GroupStatus.of(GroupState.FORMING) : GroupStatus.broken(failure.failure());
 	}
 
 	/**

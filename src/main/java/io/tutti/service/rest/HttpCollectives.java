@@ -101,7 +101,7 @@ final class HttpCollectives {
 		if (current != null) {
 			CollectiveException cause = CollectiveException.of(broken.assignment().rank(),
 					broken.assignment().worldSize(), broken.failure(), null);
-			current.order.end(new GroupUnavailableException(this.group.statusOf(cause), cause));
+			current.order.end(new GroupUnavailableException(this.group.statusOf(current.joined, cause), cause));
 		}
 	}
 
@@ -175,10 +175,10 @@ final class HttpCollectives {
 			return of.order.submit(match.order(), () -> make(of, call, count, body, memory)).join();
 		}
 		catch (CollectiveException ex) {
-			throw new GroupUnavailableException(this.group.statusOf(ex), ex);
+			throw new GroupUnavailableException(this.group.statusOf(of.joined, ex), ex);
 		}
 		catch (CompletionException ex) {
-			throw unwrapped(ex);
+			throw unwrapped(of, ex);
 		}
 	}
 
@@ -191,7 +191,7 @@ final class HttpCollectives {
 			return of.joined.control().match(wait, signature);
 		}
 		catch (CollectiveException ex) {
-			of.order.end(new GroupUnavailableException(this.group.statusOf(ex), ex));
+			of.order.end(new GroupUnavailableException(this.group.statusOf(of.joined, ex), ex));
 			throw ex;
 		}
 	}
@@ -204,9 +204,9 @@ final class HttpCollectives {
 		}
 	}
 
-	private RuntimeException unwrapped(CompletionException failure) {
+	private RuntimeException unwrapped(Calls of, CompletionException failure) {
 		return switch (failure.getCause()) {
-			case CollectiveException ex -> new GroupUnavailableException(this.group.statusOf(ex), ex);
+			case CollectiveException ex -> new GroupUnavailableException(this.group.statusOf(of.joined, ex), ex);
 			case RuntimeException ex -> ex;
 			case null, default -> failure;
 		};

@@ -68,7 +68,7 @@ final class LabelledBarriers {
 			return joined.control().barrier(wait);
 		}
 		catch (CollectiveException ex) {
-			throw new GroupUnavailableException(this.group.statusOf(ex), ex);
+			throw new GroupUnavailableException(this.group.statusOf(joined, ex), ex);
 		}
 	}
 

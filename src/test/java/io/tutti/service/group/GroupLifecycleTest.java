@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import io.tutti.CollectiveListener;
+import io.tutti.CollectiveException;
 import io.tutti.Failure;
 import io.tutti.GroupState;
 import io.tutti.engine.RankAssignment;
@@ -78,9 +79,7 @@ class GroupLifecycleTest {
 
 	@Test
 	void anElasticGroupFormsAgainOnlyAfterAFailureOfAllRanks() {
-		GroupLifecycle elastic = new GroupLifecycle(RankAssignment.onOneHost(1, 3, 29500), EngineSettings.DEFAULTS,
-				this.joiner, CollectiveListener.NONE, new ElasticSettings(1, Duration.ZERO, 0, QuorumRule.LIVE,
-						List.of(new Endpoint("a", 1), new Endpoint("b", 1), new Endpoint("c", 1))));
+		GroupLifecycle elastic = elastic();
 		assertThat(elastic.formsAgainAfter(RANK_2_LOST)).isTrue();
 		assertThat(elastic.formsAgainAfter(Failure.outside(Failure.Kind.PEER_LOST, "half", List.of(2), "lost")))
 			.isTrue();
@@ -88,6 +87,23 @@ class GroupLifecycleTest {
 			.isTrue();
 		assertThat(elastic.formsAgainAfter(Failure.outside(Failure.Kind.TIMEOUT, "http", List.of(2), "late")))
 			.isFalse();
+	}
+
+	@Test
+	void aCallOfAnElasticGroupFailsByADepartureWithoutALoss() {
+		GroupLifecycle elastic = elastic();
+		CollectiveException left = CollectiveException.of(1, 3,
+				Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(0), "it has left the group"), null);
+		assertThat(elastic.statusOf(this.group, left)).isEqualTo(GroupStatus.of(GroupState.FORMING));
+		this.group.fail(RANK_2_LOST);
+		CollectiveException lost = CollectiveException.of(1, 3, RANK_2_LOST, null);
+		assertThat(elastic.statusOf(this.group, lost)).isEqualTo(GroupStatus.broken(RANK_2_LOST));
+	}
+
+	private GroupLifecycle elastic() {
+		return new GroupLifecycle(RankAssignment.onOneHost(1, 3, 29500), EngineSettings.DEFAULTS, this.joiner,
+				CollectiveListener.NONE, new ElasticSettings(1, Duration.ZERO, 0, QuorumRule.LIVE,
+						List.of(new Endpoint("a", 1), new Endpoint("b", 1), new Endpoint("c", 1))));
 	}
 
 	@Test
