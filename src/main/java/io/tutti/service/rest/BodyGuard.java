@@ -51,9 +51,11 @@ final class BodyGuard extends OncePerRequestFilter {
 				&& request.getHeader(HttpHeaders.EXPECT) == null;
 	}
 
+	/** Spring takes a missing type for a stream of bytes. */
 	private static boolean isElements(HttpServletRequest request) {
 		String type = request.getContentType();
-		return type != null && type.startsWith(MediaType.APPLICATION_OCTET_STREAM_VALUE);
+		String bytes = MediaType.APPLICATION_OCTET_STREAM_VALUE;
+		return type == null || type.regionMatches(true, 0, bytes, 0, bytes.length());
 	}
 
 	/**

@@ -133,6 +133,27 @@ class BadInputTest {
 		}
 	}
 
+	/** Spring takes a missing type for a stream of bytes. */
+	@ParameterizedTest
+	@ValueSource(strings = { "", "Content-Type: Application/Octet-Stream\r\n" })
+	void theTimeForElementsIsThatOfTheirCall(String type) throws Exception {
+		this.group.onMatch((label, call) -> {
+			throw new UnsupportedOperationException("the call is accepted");
+		});
+		String request = new String(BadRequests.post("/api/v1/collectives/all-reduce", new byte[0]),
+				StandardCharsets.US_ASCII)
+			.replace("Content-Length: 0", "Content-Length: 60")
+			.replace("Content-Type: application/json\r\n", type);
+		try (Socket socket = http().open()) {
+			socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+			for (int sent = 0; sent < 60; sent++) {
+				socket.getOutputStream().write(' ');
+				LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
+			}
+			assertThat(RawHttp.read(socket).status()).isEqualTo(501);
+		}
+	}
+
 	/** The web server would read a form itself, with a limit for each byte only. */
 	@Test
 	void aSlowFormIsNotRead() throws Exception {
