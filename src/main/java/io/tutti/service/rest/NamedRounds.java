@@ -16,7 +16,10 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.tutti.engine.control.RoundWait;
+import io.tutti.engine.spi.Deadline;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.http.HttpStatus;
 
 /**
  * Rounds that clients name. A rank runs each round once. A repeated request gets the same
@@ -95,30 +98,33 @@ final class NamedRounds<R extends NamedRounds.Held> {
 	 * connected
 	 * @return the answer, which the caller releases
 	 * @throws ProblemException if the round is over, was called with other parameters or
-	 * another body, or its answer was evicted
+	 * another body, or its answer was evicted, or if another request still runs it at the
+	 * deadline of this one
 	 */
 	R run(RoundWait wait, Supplier<byte[]> digest, Function<RoundWait, R> call) {
 		if (wait.round() == RoundWait.NEXT) {
 			return call.apply(wait);
 		}
 		BooleanSupplier client = wait.client();
-		return run(new Round(wait.label(), wait.round(), digest.get()), (client != null) ? client : () -> true,
-				(anyClient) -> call.apply(new RoundWait(wait.label(), wait.round(), wait.timeout(),
-						(client != null) ? anyClient : null)));
+		return run(new Round(wait.label(), wait.round(), digest.get()), wait.timeout(),
+				(client != null) ? client : () -> true, (anyClient) -> call.apply(new RoundWait(wait.label(),
+						wait.round(), wait.timeout(), (client != null) ? anyClient : null)));
 	}
 
 	/**
 	 * Runs a round, or returns its answer if another request runs or has run it.
+	 * @param timeout how long a repetition waits for the answer
 	 * @param client whether this request's client is still connected
 	 */
-	R run(Round round, BooleanSupplier client, Function<BooleanSupplier, R> call) {
+	R run(Round round, Duration timeout, BooleanSupplier client, Function<BooleanSupplier, R> call) {
+		Deadline deadline = Deadline.after(timeout);
 		while (true) {
 			Execution<R> own = new Execution<>(round.digest());
 			Execution<R> execution = join(round, own);
 			if (execution == own) {
 				return carryOut(round, own, client, call);
 			}
-			R answer = repeat(round, execution, client);
+			R answer = repeat(round, execution, deadline, client);
 			if (answer != null) {
 				return answer;
 			}
@@ -190,16 +196,18 @@ final class NamedRounds<R extends NamedRounds.Held> {
 	/**
 	 * Waits for the answer; {@code null} if the round was withdrawn and must run again.
 	 */
-	private @Nullable R repeat(Round round, Execution<R> execution, BooleanSupplier client) {
+	private @Nullable R repeat(Round round, Execution<R> execution, Deadline deadline, BooleanSupplier client) {
 		try {
 			while (true) {
 				try {
-					return execution.answer.get(PROBE_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
+					long waitNanos = Math.min(PROBE_INTERVAL.toNanos(), deadline.remainingNanos());
+					return execution.answer.get(waitNanos, TimeUnit.NANOSECONDS);
 				}
 				catch (TimeoutException ex) {
-					if (!client.getAsBoolean()) {
+					if (deadline.expired() || !client.getAsBoolean()) {
 						leave(execution);
-						throw new CallWithdrawnException(round.label());
+						throw deadline.expired() ? timedOut(round, deadline)
+								: new CallWithdrawnException(round.label());
 					}
 				}
 			}
@@ -217,6 +225,15 @@ final class NamedRounds<R extends NamedRounds.Held> {
 				case null, default -> throw new IllegalStateException(ex);
 			};
 		}
+	}
+
+	private static ProblemException timedOut(Round round, Deadline deadline) {
+		return new ProblemException(HttpStatus.GATEWAY_TIMEOUT, ProblemType.COLLECTIVE_TIMEOUT,
+				round.text() + " is still under way for an earlier request: the deadline of this one passed")
+			.member("label", round.label())
+			.member("round", round.number())
+			.member("elapsedMs", deadline.elapsed().toMillis())
+			.member("timeoutMs", deadline.timeout().toMillis());
 	}
 
 	private synchronized void leave(Execution<R> execution) {

@@ -13,11 +13,15 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import org.springframework.http.HttpStatus;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 @Timeout(30)
 class NamedRoundsTest {
+
+	private static final Duration MINUTE = Duration.ofMinutes(1);
 
 	private final NamedRounds<Counted> rounds = new NamedRounds<>();
 
@@ -87,7 +91,7 @@ class NamedRoundsTest {
 
 	@Test
 	void aFailedRoundMayBeRetried() {
-		assertThatThrownBy(() -> this.rounds.run(round("a", 3, 7), () -> true, (client) -> {
+		assertThatThrownBy(() -> this.rounds.run(round("a", 3, 7), MINUTE, () -> true, (client) -> {
 			throw new IllegalStateException("made to fail");
 		})).hasMessage("made to fail");
 		assertThat(run("a", 3, 7)).isNotNull();
@@ -100,7 +104,7 @@ class NamedRoundsTest {
 		CompletableFuture<BooleanSupplier> anyClient = new CompletableFuture<>();
 		CountDownLatch go = new CountDownLatch(1);
 		CompletableFuture<Counted> first = onThread(
-				() -> this.rounds.run(round("a", 3, 7), firstClient::get, (client) -> {
+				() -> this.rounds.run(round("a", 3, 7), MINUTE, firstClient::get, (client) -> {
 					anyClient.complete(client);
 					awaitLatch(go);
 					return new Counted();
@@ -118,14 +122,36 @@ class NamedRoundsTest {
 	}
 
 	@Test
+	void aRequestThatRepeatsARoundUnderWayWaitsNoLongerThanItsOwnTimeout() throws Exception {
+		CountDownLatch begun = new CountDownLatch(1);
+		CountDownLatch go = new CountDownLatch(1);
+		CompletableFuture<Counted> first = onThread(
+				() -> this.rounds.run(round("a", 3, 7), MINUTE, () -> true, (client) -> {
+					begun.countDown();
+					awaitLatch(go);
+					return new Counted();
+				}));
+		awaitLatch(begun);
+		assertThatThrownBy(
+				() -> this.rounds.run(round("a", 3, 7), Duration.ofMillis(20), () -> true, (client) -> new Counted()))
+			.isInstanceOfSatisfying(ProblemException.class,
+					(problem) -> assertThat(problem.getStatusCode()).isEqualTo(HttpStatus.GATEWAY_TIMEOUT))
+			.hasMessageContaining("round 3 of label a");
+		assertThat(first).isNotDone();
+		go.countDown();
+		assertThat(first.get(10, TimeUnit.SECONDS).holders).as("the first request and the round").hasValue(2);
+	}
+
+	@Test
 	void aRequestThatRepeatsAWithdrawnRoundRunsIt() throws Exception {
 		CountDownLatch begun = new CountDownLatch(1);
 		CountDownLatch withdraw = new CountDownLatch(1);
-		CompletableFuture<Counted> first = onThread(() -> this.rounds.run(round("a", 3, 7), () -> false, (client) -> {
-			begun.countDown();
-			awaitLatch(withdraw);
-			throw new CallWithdrawnException("a");
-		}));
+		CompletableFuture<Counted> first = onThread(
+				() -> this.rounds.run(round("a", 3, 7), MINUTE, () -> false, (client) -> {
+					begun.countDown();
+					awaitLatch(withdraw);
+					throw new CallWithdrawnException("a");
+				}));
 		awaitLatch(begun);
 		CompletableFuture<Counted> repeat = onThread(() -> run("a", 3, 7));
 		withdraw.countDown();
@@ -148,7 +174,7 @@ class NamedRoundsTest {
 	@Test
 	void aRoundThatEndsAfterTheCloseKeepsNoAnswer() {
 		Counted before = run("a", 0, 7);
-		Counted answer = this.rounds.run(round("a", 1, 7), () -> true, (client) -> {
+		Counted answer = this.rounds.run(round("a", 1, 7), MINUTE, () -> true, (client) -> {
 			this.rounds.close();
 			return new Counted();
 		});
@@ -159,7 +185,7 @@ class NamedRoundsTest {
 	}
 
 	private Counted run(String label, long number, int digest) {
-		return this.rounds.run(round(label, number, digest), () -> true, (client) -> {
+		return this.rounds.run(round(label, number, digest), MINUTE, () -> true, (client) -> {
 			this.carriedOut.incrementAndGet();
 			return new Counted();
 		});
