@@ -44,6 +44,8 @@ final class HttpCollectives {
 
 	private final Timeouts timeouts;
 
+	private final ProblemFactory problems;
+
 	private final PerGeneration<Calls> calls;
 
 	private final long maxBytes;
@@ -84,10 +86,12 @@ final class HttpCollectives {
 
 	}
 
-	HttpCollectives(GroupLifecycle group, BoundedWaits waits, Timeouts timeouts, HttpCollectivesProperties properties) {
+	HttpCollectives(GroupLifecycle group, BoundedWaits waits, Timeouts timeouts, HttpCollectivesProperties properties,
+			ProblemFactory problems) {
 		this.group = group;
 		this.waits = waits;
 		this.timeouts = timeouts;
+		this.problems = problems;
 		this.calls = new PerGeneration<>(Calls::new,
 				(calls) -> calls.close(new GroupUnavailableException(group.status(), null)));
 		group.onFormed(this.calls::of);
@@ -116,7 +120,8 @@ final class HttpCollectives {
 	 * @param body this rank's bytes, which are read after memory has been reserved
 	 * @param bodyBytes length of the body, -1 if unknown
 	 * @return this rank's answer, which the caller releases
-	 * @throws ProblemException if memory could not be reserved in time
+	 * @throws ProblemException if memory could not be reserved in time, or if the group
+	 * is not ready or breaks during the call
 	 * @throws BodyTooLargeException if the body, or the answer of any rank, would be too
 	 * large; a rank that can compute the size refuses the call before matching
 	 * @throws ProblemException if the named round is over or was called with other
@@ -124,8 +129,7 @@ final class HttpCollectives {
 	 * @throws RoundFailedException if a rank did not arrive or its call differs
 	 * @throws CallWithdrawnException if the client disconnected before every rank had
 	 * arrived
-	 * @throws GroupUnavailableException if the group is not ready or breaks during the
-	 * call
+	 * @throws GroupUnavailableException if the group has not formed
 	 */
 	Answer run(LabelledCall call, RoundWait wait, InputStream body, long bodyBytes) throws IOException {
 		long wanted = neededBytes(call, bodyBytes);
@@ -156,7 +160,13 @@ final class HttpCollectives {
 
 	private Answer execute(LabelledCall call, RoundWait wait, MemorySegment body, TransferMemory memory) {
 		Calls of = this.calls.of(this.group.requireJoined());
-		return of.rounds.run(wait, () -> call.digest(body), (each) -> carryOut(of, call, each, body, memory));
+		RunningCall running = RunningCall.start(call.collective().label(), wait, of.joined);
+		try {
+			return of.rounds.run(wait, () -> call.digest(body), (each) -> carryOut(of, call, each, body, memory));
+		}
+		catch (GroupUnavailableException ex) {
+			throw this.problems.unavailable(ex, running);
+		}
 	}
 
 	private Answer carryOut(Calls of, LabelledCall call, RoundWait wait, MemorySegment body, TransferMemory memory) {

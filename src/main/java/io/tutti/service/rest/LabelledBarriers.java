@@ -1,5 +1,6 @@
 package io.tutti.service.rest;
 
+import io.tutti.Collective;
 import io.tutti.CollectiveException;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.RoundWait;
@@ -25,30 +26,39 @@ final class LabelledBarriers {
 
 	private final BoundedWaits waits;
 
+	private final ProblemFactory problems;
+
 	private final PerGeneration<NamedRounds<Passed>> rounds = new PerGeneration<>((_) -> new NamedRounds<>(), (_) -> {
 	});
 
-	LabelledBarriers(GroupLifecycle group, BoundedWaits waits) {
+	LabelledBarriers(GroupLifecycle group, BoundedWaits waits, ProblemFactory problems) {
 		this.group = group;
 		this.waits = waits;
+		this.problems = problems;
 	}
 
 	/**
 	 * Waits for every rank at a label.
 	 * @throws RoundFailedException if a deadline broke the barrier
-	 * @throws ProblemException if the named round is over
+	 * @throws ProblemException if the named round is over, or if the group is not ready,
+	 * breaks during the wait, or this rank leaves it
 	 * @throws CallWithdrawnException if the client disconnected before every rank had
 	 * arrived
-	 * @throws GroupUnavailableException if the group is not ready, breaks during the
-	 * wait, or this rank leaves it
+	 * @throws GroupUnavailableException if the group has not formed
 	 */
 	BarrierOutcome pass(RoundWait wait) {
 		// A round that has passed may be repeated after its group has broken.
 		JoinedGroup joined = this.group.requireJoined();
-		return this.waits
-			.await(() -> this.rounds.of(joined)
-				.run(wait, () -> NO_PARAMETERS, (each) -> new Passed(carryOut(joined, each))))
-			.outcome();
+		RunningCall call = RunningCall.start(Collective.BARRIER.label(), wait, joined);
+		try {
+			return this.waits
+				.await(() -> this.rounds.of(joined)
+					.run(wait, () -> NO_PARAMETERS, (each) -> new Passed(carryOut(joined, each))))
+				.outcome();
+		}
+		catch (GroupUnavailableException ex) {
+			throw this.problems.unavailable(ex, call);
+		}
 	}
 
 	private BarrierOutcome carryOut(JoinedGroup joined, RoundWait wait) {

@@ -2,6 +2,7 @@ package io.tutti.service.rest;
 
 import io.tutti.Failure;
 import io.tutti.GroupState;
+import io.tutti.engine.control.RoundWait;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupUnavailableException;
 import io.tutti.service.group.JoinedGroup;
@@ -15,6 +16,14 @@ import org.springframework.http.ProblemDetail;
  * problem.
  */
 final class ProblemFactory {
+
+	private static final String GENERATION = "generation";
+
+	private static final String COLLECTIVE = "collective";
+
+	private static final String ELAPSED = "elapsedMs";
+
+	private static final String TIMEOUT = "timeoutMs";
 
 	private final GroupLifecycle group;
 
@@ -33,10 +42,14 @@ final class ProblemFactory {
 		problem.setProperty("rank", this.group.assignment().rank());
 		problem.setProperty("worldSize", this.group.assignment().worldSize());
 		JoinedGroup joined = this.group.joined();
-		if (joined != null) {
-			problem.setProperty("generation", joined.world().generation());
+		if (joined != null && !has(problem, GENERATION)) {
+			problem.setProperty(GENERATION, joined.world().generation());
 		}
 		return problem;
+	}
+
+	private static boolean has(ProblemDetail problem, String member) {
+		return problem.getProperties() != null && problem.getProperties().containsKey(member);
 	}
 
 	private static boolean isBlank(ProblemDetail problem) {
@@ -59,13 +72,29 @@ final class ProblemFactory {
 		return formsAgain ? problem.retryWhenFormed() : problem;
 	}
 
+	/** The group has not formed, is broken or was left, so that a call failed. */
+	ProblemException unavailable(GroupUnavailableException ex, RunningCall call) {
+		ProblemException problem = unavailable(ex).member(GENERATION, call.generation().world().generation())
+			.member("label", call.round().label());
+		if (call.round().round() != RoundWait.NEXT) {
+			problem.member("round", call.round().round());
+		}
+		return has(problem.getBody(), COLLECTIVE) ? problem
+				: problem.member(COLLECTIVE, call.collective())
+					.member(ELAPSED, call.deadline().elapsed().toMillis())
+					.member(TIMEOUT, call.deadline().timeout().toMillis());
+	}
+
 	private static void describe(ProblemException problem, Failure failure) {
-		problem.member("group", failure.group()).member("missingRanks", failure.ranks());
+		problem.member("group", failure.group());
+		if (failure.kind() == Failure.Kind.PEER_LOST || failure.kind() == Failure.Kind.TIMEOUT) {
+			problem.member("missingRanks", failure.ranks());
+		}
 		if (failure.collective() != null) {
-			problem.member("collective", failure.collective().label())
+			problem.member(COLLECTIVE, failure.collective().label())
 				.member("sequence", failure.sequence())
-				.member("elapsedMs", failure.elapsed().toMillis())
-				.member("timeoutMs", failure.timeout().toMillis());
+				.member(ELAPSED, failure.elapsed().toMillis())
+				.member(TIMEOUT, failure.timeout().toMillis());
 		}
 	}
 

@@ -21,7 +21,7 @@ enum ProblemType {
 	COLLECTIVE_MISMATCH("Ranks called different collectives",
 			"Every rank must issue the same collectives in the same order"),
 
-	PEER_LOST("A rank was lost", "Check the log of the lost rank; the group must form again"),
+	PEER_LOST("A rank was lost", "Check the log of the lost rank; start the job again unless this response has Retry-After"),
 
 	GROUP_ABORTED("The group was aborted", "Remove the reason, then start the job again"),
 

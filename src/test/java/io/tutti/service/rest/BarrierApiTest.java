@@ -99,7 +99,26 @@ class BarrierApiTest {
 		meanwhile.onBarrier((label, timeout) -> {
 			throw CollectiveException.of(1, 4, lost, null);
 		});
-		assertThat(post("{\"label\":\"x\",\"timeoutMs\":500}")).hasStatus(HttpStatus.SERVICE_UNAVAILABLE);
+		assertThat(post("{\"label\":\"x\",\"round\":3,\"timeoutMs\":500}")).hasStatus(HttpStatus.SERVICE_UNAVAILABLE)
+			.bodyJson()
+			.isLenientlyEqualTo("""
+					{"type":"urn:tutti:problem:peer-lost","generation":4,"collective":"barrier","label":"x","round":3,
+					"missingRanks":[2],"timeoutMs":500}""")
+			.extractingPath("$.elapsedMs")
+			.isNotNull();
+	}
+
+	@Test
+	void theRankThatAbortedAGroupIsNotMissing() {
+		this.group.onBarrier((label, timeout) -> {
+			throw CollectiveException.of(1, 3,
+					Failure.outside(Failure.Kind.ABORTED, Failure.WORLD, List.of(2), "rank 2 aborted: wrong data"),
+					null);
+		});
+		assertThat(post("{\"label\":\"x\"}")).hasStatus(HttpStatus.SERVICE_UNAVAILABLE)
+			.bodyText()
+			.contains("rank 2 aborted: wrong data")
+			.doesNotContain("missingRanks");
 	}
 
 	@ParameterizedTest

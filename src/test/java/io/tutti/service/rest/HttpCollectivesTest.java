@@ -63,7 +63,8 @@ class HttpCollectivesTest {
 			.hasContentType(MediaType.APPLICATION_PROBLEM_JSON)
 			.bodyJson()
 			.isLenientlyEqualTo("""
-					{"type":"urn:tutti:problem:peer-lost","status":503,"rank":1,"worldSize":3,"missingRanks":[2]}""");
+					{"type":"urn:tutti:problem:peer-lost","status":503,"rank":1,"worldSize":3,"missingRanks":[2],
+					"generation":4,"collective":"all-reduce","label":"grads"}""");
 		assertThat(this.http.get().uri("/actuator/health/liveness")).hasStatusOk();
 		assertThat(this.http.get().uri("/actuator/health/readiness")).hasStatus(HttpStatus.SERVICE_UNAVAILABLE)
 			.bodyText()
@@ -84,7 +85,7 @@ class HttpCollectivesTest {
 
 	private MvcTestResult allReduce() {
 		return this.http.post()
-			.uri("/api/v1/collectives/all-reduce")
+			.uri("/api/v1/collectives/all-reduce?label=grads")
 			.contentType(MediaType.APPLICATION_OCTET_STREAM)
 			.content(new byte[8])
 			.exchange();
