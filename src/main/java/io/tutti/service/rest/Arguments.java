@@ -13,6 +13,12 @@ final class Arguments {
 	private Arguments() {
 	}
 
+	/** The start of a text that a message quotes. */
+	static String shortened(String text) {
+		int most = 40;
+		return (text.length() > most) ? text.substring(0, most) + "…" : text;
+	}
+
 	/**
 	 * Returns a number in {@code min..max}.
 	 * @throws ProblemException if it is out of range

@@ -90,7 +90,7 @@ record CallParameters(String collective, @Nullable String dtype, @Nullable Strin
 			return Long.parseLong(text);
 		}
 		catch (NumberFormatException ex) {
-			throw ProblemException.invalidArgument(name + " must be a whole number, got " + shortened(text));
+			throw ProblemException.invalidArgument(name + " must be a whole number, got " + Arguments.shortened(text));
 		}
 	}
 
@@ -99,12 +99,7 @@ record CallParameters(String collective, @Nullable String dtype, @Nullable Strin
 			.filter((value) -> label.apply(value).equals(given))
 			.findFirst()
 			.orElseThrow(() -> ProblemException.invalidArgument(name + " must be one of "
-					+ String.join(", ", Arrays.stream(values).map(label).toList()) + ", got " + shortened(given)));
-	}
-
-	private static String shortened(String text) {
-		int most = 40;
-		return (text.length() > most) ? text.substring(0, most) + "…" : text;
+					+ String.join(", ", Arrays.stream(values).map(label).toList()) + ", got " + Arguments.shortened(given)));
 	}
 
 }

@@ -28,8 +28,12 @@ sealed interface JsonRequest permits BarrierRequest, ControlRequest, RollCallReq
 	static JsonMapper mapper() {
 		JsonFactory factory = JsonFactory.builder()
 			.disable(TokenStreamFactory.Feature.CHARSET_DETECTION)
-			.streamReadConstraints(
-					StreamReadConstraints.builder().maxDocumentLength(MAX_BYTES).maxNestingDepth(MAX_NESTING).build())
+			.streamReadConstraints(StreamReadConstraints.builder()
+				.maxDocumentLength(MAX_BYTES)
+				.maxNumberLength(MAX_BYTES)
+				.maxNameLength(MAX_BYTES)
+				.maxNestingDepth(MAX_NESTING)
+				.build())
 			.build();
 		return JsonMapper.builder(factory)
 			.enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)

@@ -9,6 +9,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tools.jackson.core.exc.InputCoercionException;
 import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.core.exc.StreamReadException;
 import tools.jackson.databind.DatabindException;
@@ -96,15 +97,14 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
 
 	}
 
-	/**
-	 * Replaces Spring's text, which names no supported type, and a missing type as null.
-	 */
+	/** Replaces Spring's text, which names no supported type, nor an unreadable one. */
 	@Override
 	protected @Nullable ResponseEntity<Object> handleHttpMediaTypeNotSupported(HttpMediaTypeNotSupportedException ex,
 			HttpHeaders headers, HttpStatusCode status, WebRequest request) {
-		String type = (ex.getContentType() != null) ? ex.getContentType() + " is not supported" : "is missing";
+		String type = request.getHeader(HttpHeaders.CONTENT_TYPE);
 		ex.getBody()
-			.setDetail("Content-Type " + type + "; supported: " + MediaType.toString(ex.getSupportedMediaTypes()));
+			.setDetail("Content-Type " + ((type != null) ? type + " is not supported" : "is missing") + "; supported: "
+					+ MediaType.toString(ex.getSupportedMediaTypes()));
 		return super.handleHttpMediaTypeNotSupported(ex, headers, status, request);
 	}
 
@@ -130,7 +130,9 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
 			case StreamConstraintsException _ ->
 				new ProblemException(HttpStatus.CONTENT_TOO_LARGE, ProblemType.INVALID_ARGUMENT, "the body exceeds "
 						+ JsonRequest.MAX_BYTES + " bytes or " + JsonRequest.MAX_NESTING + " levels of nesting");
-			case StreamReadException cause -> malformedBody("not valid JSON: " + mistake(cause));
+			case InputCoercionException cause -> ProblemException.invalidArgument(JsonMistake.describe(cause));
+			case StreamReadException cause -> malformedBody("not valid JSON, or repeats a field, at line "
+					+ cause.getLocation().getLineNr() + ", column " + cause.getLocation().getColumnNr());
 			case DatabindException cause -> ProblemException.invalidArgument(JsonMistake.describe(cause));
 			case null, default -> malformedBody("missing or cannot be read");
 		}, request);
@@ -145,11 +147,6 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
 
 	private static ProblemException slowBody() {
 		return new ProblemException(HttpStatus.REQUEST_TIMEOUT, ProblemType.INVALID_ARGUMENT, SLOW_BODY);
-	}
-
-	/** Without the position, which describes the reader. */
-	private static String mistake(StreamReadException cause) {
-		return cause.getOriginalMessage().split(" \\(start marker", 2)[0];
 	}
 
 	private static ProblemException malformedBody(String problem) {

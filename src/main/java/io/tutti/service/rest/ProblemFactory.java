@@ -31,12 +31,14 @@ final class ProblemFactory {
 		this.group = group;
 	}
 
-	/** Adds this rank's identity, and a type and hint where Spring set none. */
+	/** Adds this rank's identity, and a type, hint and detail where Spring set none. */
 	ProblemDetail complete(ProblemDetail problem) {
-		ProblemType type = ProblemType.of(HttpStatusCode.valueOf(problem.getStatus()));
-		if (type != null && isBlank(problem)) {
+		if (isBlank(problem)) {
 			String title = problem.getTitle();
-			type.apply(problem);
+			ProblemType.of(HttpStatusCode.valueOf(problem.getStatus())).apply(problem);
+			if (problem.getDetail() == null) {
+				problem.setDetail(problem.getTitle());
+			}
 			problem.setTitle(title);
 		}
 		problem.setProperty("rank", this.group.assignment().rank());

@@ -4,8 +4,6 @@ import java.net.URI;
 import java.util.Locale;
 
 import io.tutti.Failure;
-import org.jspecify.annotations.Nullable;
-
 import org.springframework.http.HttpStatus;
 import org.springframework.http.HttpStatusCode;
 import org.springframework.http.ProblemDetail;
@@ -21,7 +19,8 @@ enum ProblemType {
 	COLLECTIVE_MISMATCH("Ranks called different collectives",
 			"Every rank must issue the same collectives in the same order"),
 
-	PEER_LOST("A rank was lost", "Check the log of the lost rank; start the job again unless this response has Retry-After"),
+	PEER_LOST("A rank was lost",
+			"Check the log of the lost rank; start the job again unless this response has Retry-After"),
 
 	GROUP_ABORTED("The group was aborted", "Remove the reason, then start the job again"),
 
@@ -47,7 +46,9 @@ enum ProblemType {
 	UNSUPPORTED_MEDIA_TYPE("The content type is not supported",
 			"Send the body with a Content-Type that the endpoint accepts"),
 
-	INVALID_ARGUMENT("The request is invalid", "Correct the request; it had no effect");
+	INVALID_ARGUMENT("The request is invalid", "Correct the request; it had no effect"),
+
+	INTERNAL_ERROR("Internal error", "Check the log of this rank");
 
 	private final String title;
 
@@ -72,7 +73,7 @@ enum ProblemType {
 	 * The problem type of an error that Spring or the web server detected. Its 503s are
 	 * due to load.
 	 */
-	static @Nullable ProblemType of(HttpStatusCode status) {
+	static ProblemType of(HttpStatusCode status) {
 		return switch (HttpStatus.resolve(status.value())) {
 			case SERVICE_UNAVAILABLE -> OVERLOADED;
 			case NOT_FOUND -> NOT_FOUND;
@@ -80,7 +81,7 @@ enum ProblemType {
 			case NOT_ACCEPTABLE -> NOT_ACCEPTABLE;
 			case UNSUPPORTED_MEDIA_TYPE -> UNSUPPORTED_MEDIA_TYPE;
 			case NOT_IMPLEMENTED, HTTP_VERSION_NOT_SUPPORTED -> INVALID_ARGUMENT;
-			case null, default -> status.is4xxClientError() ? INVALID_ARGUMENT : null;
+			case null, default -> status.is4xxClientError() ? INVALID_ARGUMENT : INTERNAL_ERROR;
 		};
 	}
 

@@ -51,9 +51,10 @@ final class WebServerProblems extends ErrorReportValve {
 	/** The web server does not say which part of a request it refuses. */
 	private static @Nullable String detail(int status) {
 		return switch (status) {
-			case HttpServletResponse.SC_BAD_REQUEST -> "the web server cannot read the request line and headers: they"
-					+ " must have one Host and a valid Content-Length, and be at most 8 KiB long";
-			case HttpServletResponse.SC_NOT_IMPLEMENTED -> "the only transfer coding of a body is chunked";
+			case HttpServletResponse.SC_BAD_REQUEST -> "the request line or a header is malformed, missing or repeated,"
+					+ " or they exceed 8 KiB or 100 headers";
+			case HttpServletResponse.SC_NOT_IMPLEMENTED ->
+				"the method, or a transfer coding of the body, is not supported";
 			case HttpServletResponse.SC_HTTP_VERSION_NOT_SUPPORTED -> "the HTTP version is not supported; use HTTP/1.1";
 			default -> null;
 		};

@@ -135,6 +135,7 @@ class BarrierApiTest {
 			{"label":"x","timeoutMs":"30"}         | timeoutMs has a value of the wrong type
 			{"label":"x","timeoutMs":1.5}          | timeoutMs has a value of the wrong type
 			{"label":"x","timeoutMs":1e99}         | timeoutMs has a value of the wrong type
+			{"label":"x","timeoutMs":99999999999999999999} | field timeoutMs is out of range
 			{"label":5}                            | label has a value of the wrong type
 			{"label":["x"]}                        | label has a value of the wrong type
 			{"label":"x","timeout":5}              | unknown field timeout
@@ -160,18 +161,27 @@ class BarrierApiTest {
 	}
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|', textBlock = """
-			''                                              | the body is missing
-			{"label"                                        | the body is not valid JSON: Unexpected end-of-input
-			not json                                        | the body is not valid JSON: Unrecognized token 'not'
-			{"label":"x","label":"y"}                       | the body is not valid JSON: Duplicate
-			{"label":"x","timeoutMs":99999999999999999999}  | out of range
-			""")
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					''                                              | the body is missing
+					{"label"                                        | the body is not valid JSON, or repeats a field, at line 1, column
+					not json                                        | the body is not valid JSON, or repeats a field, at line 1, column
+					{"label":"x","label":"y"}                       | the body is not valid JSON, or repeats a field, at line 1, column
+					{"label":"x","timeoutMs":NaN}                   | the body is not valid JSON, or repeats a field, at line 1, column
+					""")
 	void malformedJsonIsABadRequestWithItsMistake(String body, String detail) {
 		assertThat(post(body)).hasStatus(HttpStatus.BAD_REQUEST)
 			.hasContentType(MediaType.APPLICATION_PROBLEM_JSON)
 			.bodyText()
 			.contains(detail);
+	}
+
+	@Test
+	void aLongNumberIsOutOfRange() {
+		assertThat(post("{\"label\":\"x\",\"round\":" + "1".repeat(2000) + "}"))
+			.hasStatus(HttpStatus.UNPROCESSABLE_CONTENT)
+			.bodyText()
+			.contains("field round is out of range");
 	}
 
 	@Test
