@@ -37,7 +37,7 @@ enum ProblemType {
 
 	UNSUPPORTED_OP("Not available here", "Use a feature that this rank's backend and configuration provide"),
 
-	NOT_FOUND("No resource at this path", "The paths are described at /v3/api-docs"),
+	NOT_FOUND("No resource at this path", "The paths of the REST interface are described at its /v3/api-docs"),
 
 	METHOD_NOT_ALLOWED("The path does not support this method", "Use one of the methods in the Allow header"),
 

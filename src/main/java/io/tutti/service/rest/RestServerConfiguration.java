@@ -1,17 +1,8 @@
 package io.tutti.service.rest;
 
-import org.apache.catalina.core.StandardHost;
-import org.apache.coyote.ContinueResponseTiming;
-import org.apache.coyote.http11.AbstractHttp11Protocol;
-import tools.jackson.databind.json.JsonMapper;
-
-import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
-import org.springframework.boot.web.server.WebServerFactoryCustomizer;
-import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.core.Ordered;
 
 /**
  * The parts of Tutti's own web server around the REST interface, for every path: access,
@@ -19,48 +10,12 @@ import org.springframework.core.Ordered;
  */
 @Configuration(proxyBeanMethods = false)
 @Import({ AccessFilter.class, ProblemErrorController.class, ProblemFactory.class, ServerProblemAdvice.class,
-		ApiDescription.class, HealthPaths.class })
+		WebServerConfiguration.class, ApiDescription.class, HealthPaths.class })
 public class RestServerConfiguration {
 
 	@Bean
 	BodyLimits bodyLimits() {
 		return BodyLimits.USUAL;
-	}
-
-	@Bean
-	FilterRegistrationBean<BodyGuard> bodyGuard(BodyLimits limits) {
-		FilterRegistrationBean<BodyGuard> registration = new FilterRegistrationBean<>(new BodyGuard(limits));
-		registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
-		return registration;
-	}
-
-	/**
-	 * Shortens the web server's own wait for a byte of the body, which is one minute. The
-	 * web server reads no forms, since it would read them without the limits of bodies.
-	 * It asks a client for its body only when the body is read, so that a refused client
-	 * sends none.
-	 */
-	@Bean
-	WebServerFactoryCustomizer<TomcatServletWebServerFactory> silentBodies(BodyLimits limits) {
-		return (factory) -> factory.addConnectorCustomizers((connector) -> {
-			connector.setParseBodyMethods("");
-			if (connector.getProtocolHandler() instanceof AbstractHttp11Protocol<?> http) {
-				http.setDisableUploadTimeout(false);
-				http.setConnectionUploadTimeout(Math.toIntExact(limits.time().toMillis()));
-				http.setContinueResponseTiming(ContinueResponseTiming.ON_REQUEST_BODY_READ.toString());
-			}
-		});
-	}
-
-	@Bean
-	WebServerFactoryCustomizer<TomcatServletWebServerFactory> webServerProblems(ProblemFactory problems,
-			JsonMapper json) {
-		return (factory) -> factory.addContextCustomizers((context) -> {
-			if (context.getParent() instanceof StandardHost host) {
-				host.setErrorReportValveClass(WebServerProblems.class.getName());
-				host.getPipeline().addValve(new WebServerProblems(problems, json));
-			}
-		});
 	}
 
 }

@@ -76,8 +76,20 @@ class ManagementPortTest {
 		assertThat(status("GET /actuator/health/liveness" + look)).isEqualTo(200);
 	}
 
+	@Test
+	void aRequestThatTheWebServerRefusesGetsAProblem() throws Exception {
+		RawHttp.Answer answer = send("GET /a|b HTTP/1.1\r\nConnection: close\r\nHost: localhost\r\n\r\n");
+		assertThat(answer.status()).isEqualTo(400);
+		assertThat(answer.header("Content-Type")).startsWith("application/problem+json");
+		assertThat(answer.body()).contains("\"rank\":1");
+	}
+
 	private int status(String request) throws IOException {
-		return new RawHttp(this.port).send(request.getBytes(StandardCharsets.ISO_8859_1)).status();
+		return send(request).status();
+	}
+
+	private RawHttp.Answer send(String request) throws IOException {
+		return new RawHttp(this.port).send(request.getBytes(StandardCharsets.ISO_8859_1));
 	}
 
 	@Test
