@@ -49,7 +49,7 @@ class ApiDescription {
 	/** Refusals of every operation, by status. */
 	private static final Map<String, String> OF_ALL = Map.of("400", "The request is malformed", "403",
 			"The Host header does not name this rank", "406", "The requested media types are not available", "422",
-			"An argument is out of its range", "503",
+			"An argument is out of its range", "500", "Internal error; the log of the rank has the cause", "503",
 			"The group has not formed or is broken; hint and state describe it");
 
 	/** Additional refusals of operations with a body. */
@@ -124,7 +124,8 @@ class ApiDescription {
 		Map<String, ApiResponse> responses = new TreeMap<>(operation.getResponses());
 		if (operation.getRequestBody() != null) {
 			OF_CHANGES.forEach((code, text) -> responses.putIfAbsent(code, new ApiResponse().description(text)));
-			operation.addSecurityItem(new SecurityRequirement().addList(TOKEN));
+			operation.addSecurityItem(new SecurityRequirement())
+				.addSecurityItem(new SecurityRequirement().addList(TOKEN));
 		}
 		OF_ALL.forEach((code, text) -> responses.putIfAbsent(code, new ApiResponse().description(text)));
 		responses.forEach((code, response) -> {

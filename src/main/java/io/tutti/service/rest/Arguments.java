@@ -13,6 +13,20 @@ final class Arguments {
 	private Arguments() {
 	}
 
+	/**
+	 * Reads a query parameter strictly: Spring's converters read {@code 0x10}, and take
+	 * an empty value for an absent one.
+	 * @throws ProblemException if it is not a whole number
+	 */
+	static long wholeNumber(String name, String text) {
+		try {
+			return Long.parseLong(text);
+		}
+		catch (NumberFormatException ex) {
+			throw ProblemException.invalidArgument(name + " must be a whole number, got " + shortened(text));
+		}
+	}
+
 	/** The start of a text that a message quotes. */
 	static String shortened(String text) {
 		int most = 40;

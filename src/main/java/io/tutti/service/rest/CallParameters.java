@@ -54,8 +54,8 @@ record CallParameters(String collective, @Nullable String dtype, @Nullable Strin
 	 * @param client whether the client is still connected, {@code null} if unknown
 	 */
 	RoundWait wait(Duration otherwise, @Nullable BooleanSupplier client) {
-		Long number = (this.round == null) ? null : number("round", this.round);
-		Long millis = (this.timeoutMs == null) ? null : number("timeoutMs", this.timeoutMs);
+		Long number = (this.round == null) ? null : Arguments.wholeNumber("round", this.round);
+		Long millis = (this.timeoutMs == null) ? null : Arguments.wholeNumber("timeoutMs", this.timeoutMs);
 		return new BarrierRequest((this.label == null) ? DEFAULT_LABEL : this.label, number, millis).wait(otherwise,
 				client);
 	}
@@ -82,24 +82,16 @@ record CallParameters(String collective, @Nullable String dtype, @Nullable Strin
 		if (!known.isRooted()) {
 			throw ProblemException.invalidArgument(known + " has no root, got " + this.root);
 		}
-		return (int) Arguments.inRange("root", number("root", this.root), 0, worldSize - 1);
-	}
-
-	private static long number(String name, String text) {
-		try {
-			return Long.parseLong(text);
-		}
-		catch (NumberFormatException ex) {
-			throw ProblemException.invalidArgument(name + " must be a whole number, got " + Arguments.shortened(text));
-		}
+		return (int) Arguments.inRange("root", Arguments.wholeNumber("root", this.root), 0, worldSize - 1);
 	}
 
 	private static <T> T choose(String name, String given, T[] values, Function<T, String> label) {
 		return Stream.of(values)
 			.filter((value) -> label.apply(value).equals(given))
 			.findFirst()
-			.orElseThrow(() -> ProblemException.invalidArgument(name + " must be one of "
-					+ String.join(", ", Arrays.stream(values).map(label).toList()) + ", got " + Arguments.shortened(given)));
+			.orElseThrow(() -> ProblemException.invalidArgument(
+					name + " must be one of " + String.join(", ", Arrays.stream(values).map(label).toList()) + ", got "
+							+ Arguments.shortened(given)));
 	}
 
 }

@@ -43,7 +43,7 @@ final class FlightRecorderController {
 	/** Calls of each group that the analysis reads. */
 	private static final int CALLS = 100;
 
-	private static final String DEFAULT_TIMEOUT_MILLIS = "2000";
+	private static final int DEFAULT_TIMEOUT_MILLIS = 2000;
 
 	private final GroupLifecycle group;
 
@@ -67,20 +67,23 @@ final class FlightRecorderController {
 					schema = @Schema(oneOf = { FlightRecorderView.class, ChromeTrace.class }),
 					examples = @ExampleObject(Examples.FLIGHT_RECORDER)))
 	@GetMapping("/flight-recorder")
-	FlightRecorderView own(
-			@Parameter(description = "Maximum number of the latest calls of each group",
-					schema = @Schema(type = "integer", format = "int32", minimum = "1",
-							maximum = "" + FlightRecorder.CAPACITY)) @RequestParam(
-									defaultValue = "" + FlightRecorder.CAPACITY) int limit,
+	FlightRecorderView own(@Parameter(description = "Maximum number of the latest calls of each group",
+			schema = @Schema(type = "integer", format = "int32", minimum = "1", maximum = "" + FlightRecorder.CAPACITY,
+					defaultValue = "" + FlightRecorder.CAPACITY)) @RequestParam(
+							required = false) @Nullable String limit,
 			@Parameter(
 					description = "Without format: a generation of an elastic group; one of the last that broke, or the current one. Default: the current one, or the last one while the next forms",
 					schema = @Schema(type = "integer", format = "int64", minimum = "0")) @RequestParam(
-							required = false) @Nullable Long generation,
+							required = false) @Nullable String generation,
 			@Parameter(hidden = true) @RequestParam(required = false) @Nullable String format) {
 		if (format != null) {
 			throw ProblemException.invalidArgument("format must be chrome-trace or omitted, got " + format);
 		}
-		Arguments.inRange("limit", limit, 1, FlightRecorder.CAPACITY);
+		return own(limit(limit), (generation == null) ? null
+				: Arguments.inRange("generation", Arguments.wholeNumber("generation", generation), 0, Long.MAX_VALUE));
+	}
+
+	private FlightRecorderView own(int limit, @Nullable Long generation) {
 		JoinedGroup joined = this.group.joined();
 		if (joined != null && (generation == null || generation == joined.world().generation())) {
 			RankTrace account = RankTrace.take(this.group.assignment().rank(), joined.world().generation(),
@@ -115,10 +118,9 @@ final class FlightRecorderController {
 	/** Described with the other format of the same path. */
 	@Hidden
 	@GetMapping(path = "/flight-recorder", params = "format=chrome-trace")
-	ChromeTrace timeline(@RequestParam(defaultValue = "" + FlightRecorder.CAPACITY) int limit,
-			@RequestParam(defaultValue = DEFAULT_TIMEOUT_MILLIS) int timeoutMs) {
-		Arguments.inRange("limit", limit, 1, FlightRecorder.CAPACITY);
-		return ChromeTrace.of(accounts(limit, timeoutMs).values());
+	ChromeTrace timeline(@RequestParam(required = false) @Nullable String limit,
+			@RequestParam(required = false) @Nullable String timeoutMs) {
+		return ChromeTrace.of(accounts(limit(limit), timeoutMs).values());
 	}
 
 	@Operation(operationId = "analysis", summary = "Analyses the calls of all ranks",
@@ -129,17 +131,23 @@ final class FlightRecorderController {
 					examples = @ExampleObject(Examples.ANALYSIS)))
 	@GetMapping("/flight-recorder/analysis")
 	AnalysisView analysis(@Parameter(description = "Timeout of the other ranks' answers in milliseconds",
-			schema = @Schema(type = "integer", format = "int32", minimum = "1",
-					maximum = "" + MAX_TIMEOUT_MILLIS)) @RequestParam(
-							defaultValue = DEFAULT_TIMEOUT_MILLIS) int timeoutMs) {
+			schema = @Schema(type = "integer", format = "int32", minimum = "1", maximum = "" + MAX_TIMEOUT_MILLIS,
+					defaultValue = "" + DEFAULT_TIMEOUT_MILLIS)) @RequestParam(
+							required = false) @Nullable String timeoutMs) {
 		Map<Integer, RankTrace> accounts = accounts(CALLS, timeoutMs);
 		Analysis analysis = Analysis.of(this.group.assignment().worldSize(), accounts);
 		return AnalysisView.of(analysis, accounts.values(), this.group.status().problem());
 	}
 
-	private Map<Integer, RankTrace> accounts(int limit, int timeoutMs) {
-		Arguments.inRange("timeoutMs", timeoutMs, 1, MAX_TIMEOUT_MILLIS);
-		return this.group.requireJoined().accounts(limit, Duration.ofMillis(timeoutMs));
+	private static int limit(@Nullable String text) {
+		return (text == null) ? FlightRecorder.CAPACITY
+				: (int) Arguments.inRange("limit", Arguments.wholeNumber("limit", text), 1, FlightRecorder.CAPACITY);
+	}
+
+	private Map<Integer, RankTrace> accounts(int limit, @Nullable String timeoutMs) {
+		long millis = (timeoutMs == null) ? DEFAULT_TIMEOUT_MILLIS
+				: Arguments.inRange("timeoutMs", Arguments.wholeNumber("timeoutMs", timeoutMs), 1, MAX_TIMEOUT_MILLIS);
+		return this.group.requireJoined().accounts(limit, Duration.ofMillis(millis));
 	}
 
 }

@@ -14,7 +14,6 @@ import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.core.exc.StreamReadException;
 import tools.jackson.databind.DatabindException;
 
-import org.springframework.beans.TypeMismatchException;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpHeaders;
@@ -106,17 +105,6 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
 			.setDetail("Content-Type " + ((type != null) ? type + " is not supported" : "is missing") + "; supported: "
 					+ MediaType.toString(ex.getSupportedMediaTypes()));
 		return super.handleHttpMediaTypeNotSupported(ex, headers, status, request);
-	}
-
-	/**
-	 * All query parameters that are converted are numbers. Spring's text has no range.
-	 */
-	@Override
-	protected @Nullable ResponseEntity<Object> handleTypeMismatch(TypeMismatchException ex, HttpHeaders headers,
-			HttpStatusCode status, WebRequest request) {
-		return respond(new ProblemException(HttpStatus.BAD_REQUEST, ProblemType.INVALID_ARGUMENT,
-				ex.getPropertyName() + " must be a whole number in the range of this endpoint, got " + ex.getValue()),
-				request);
 	}
 
 	/**

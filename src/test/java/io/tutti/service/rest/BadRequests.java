@@ -23,7 +23,7 @@ final class BadRequests {
 	private static final String BYTES = "Content-Type: application/octet-stream\r\n";
 
 	private static final String[] NO_WHOLE_NUMBERS = { "many", "1.5", "NaN", "-1", "99999999999999999999", "1e9",
-			"%22%22" };
+			"%22%22", "", "%205", "0x10" };
 
 	private static final String[] NO_JSON_NUMBERS = { "\"many\"", "\"1\"", "1.5", "true", "[1]", "{}", "NaN",
 			"-Infinity", "-1", "0", "1e99", "99999999999999999999", "9223372036854775807" };
