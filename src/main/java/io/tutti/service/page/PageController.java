@@ -25,6 +25,8 @@ import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 @RequestMapping("${tutti.page.path:/tutti}")
 final class PageController {
 
+	static final String EVENTS = "/page/events";
+
 	private static final String POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
 			+ "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -59,7 +61,7 @@ final class PageController {
 	}
 
 	@ResponseBody
-	@GetMapping(path = "/page/events", produces = MediaType.TEXT_EVENT_STREAM_VALUE)
+	@GetMapping(path = EVENTS, produces = MediaType.TEXT_EVENT_STREAM_VALUE)
 	SseEmitter events(HttpMethod method) {
 		if (method == HttpMethod.HEAD) {
 			SseEmitter none = new SseEmitter();

@@ -78,6 +78,17 @@ class TracingTest {
 		assertThat(span.getParentSpanId()).isEqualTo("00f067aa0ba902b7");
 	}
 
+	/** Such a request lasts as long as the page is open, and its end is no error. */
+	@Test
+	void theEventsOfTheLivePageAreNotTraced() {
+		assertThat(this.http.head().uri("/page/events")).hasStatusOk();
+		assertThat(this.http.get().uri("/page/page.css")).hasStatusOk();
+		Awaitility.await()
+			.atMost(20, TimeUnit.SECONDS)
+			.until(() -> this.collected.named("http get /page/page.css") != null);
+		assertThat(this.collected.named("http head /page/events")).isNull();
+	}
+
 	@Test
 	void ranksDeriveTheSameTraceIdAndDistinctSpanIds() {
 		CallTrace trace = CallTrace.of("job", 3, "world", 17);
