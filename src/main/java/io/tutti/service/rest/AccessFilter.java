@@ -36,9 +36,11 @@ final class AccessFilter extends OncePerRequestFilter {
 		this.problems = problems;
 	}
 
+	/** By the path as sent, by which Spring chooses what answers. */
 	@Override
 	protected boolean shouldNotFilter(HttpServletRequest request) {
-		return ForeignRequestCheck.reads(request) && this.probes.contains(request.getServletPath());
+		return ForeignRequestCheck.reads(request)
+				&& this.probes.contains(request.getRequestURI().substring(request.getContextPath().length()));
 	}
 
 	@Override

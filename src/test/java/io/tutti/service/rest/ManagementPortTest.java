@@ -74,6 +74,7 @@ class ManagementPortTest {
 		String look = " HTTP/1.1\r\nConnection: close\r\nHost: rebound.example\r\n\r\n";
 		assertThat(status("GET /actuator/loggers" + look)).isEqualTo(403);
 		assertThat(status("GET /actuator/health/liveness" + look)).isEqualTo(200);
+		assertThat(status("GET //actuator/health/liveness" + look)).isEqualTo(403);
 	}
 
 	@Test
