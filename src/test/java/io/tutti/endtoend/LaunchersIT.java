@@ -8,12 +8,11 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.tutti.FreePort;
@@ -35,10 +34,11 @@ import static org.assertj.core.api.Assertions.assertThat;
  * the ranks' output. A shell in between lets one start run several commands and shows the
  * test which process is which rank.
  * <p>
- * A start of two ranks takes seconds, and the rendezvous is the same for every backend.
- * So each launcher runs every command, and the backends alternate: of two similar
- * launchers (the two of Slurm, the two of torchrun) each runs a command on a different
- * backend. Scalar kernels start faster; {@link BenchIT} measures with vector kernels.
+ * A start of two ranks takes seconds, and every command that forms a group starts in the
+ * same way. So each launcher serves on one backend and trains on the other, of two
+ * similar launchers (the two of Slurm, the two of torchrun) each the other way round, and
+ * two of them run the remaining commands. Scalar kernels start faster; {@link BenchIT}
+ * measures with vector kernels.
  */
 @Timeout(400)
 class LaunchersIT {
@@ -55,6 +55,8 @@ class LaunchersIT {
 	private static final int RANKS = 2;
 
 	private static final String ENV = "\"$TUTTI\" env --json";
+
+	private static final int SIZES = 3;
 
 	private static final String TRAIN_FOR_LONG = "train --epochs 50000";
 
@@ -79,23 +81,20 @@ class LaunchersIT {
 	 */
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
-			OPEN_MPI | mpi | tcp | 137 | process rank 1 .* signal 9
-			HYDRA    | mpi | mpi | 9   | EXIT CODE: 9
-			SLURM    | tcp | mpi | 137 | rank 0: group world: rank 1 lost
-			TORCHRUN | mpi | tcp | 1   | rank +: 1 .local_rank: 1
+			OPEN_MPI | 137 | process rank 1 .* signal 9
+			HYDRA    | 9   | EXIT CODE: 9
+			SLURM    | 137 | rank 0: group world: rank 1 lost
+			TORCHRUN | 1   | rank +: 1 .local_rank: 1
 			""")
-	void everyCommandRunsUnchangedAndAKilledRankEndsTheJob(Launcher launcher, String bench, String serve, int exitCode,
-			String said) throws Exception {
+	void ranksServeAndTrainAndAKilledOneEndsTheJob(Launcher launcher, int exitCode, String said) throws Exception {
 		launcher.require();
 		int port = FreePort.next();
-		try (TuttiProcess ranks = start(launcher, ENV, bench(bench), serve(serve, port),
-				"exec " + with("tcp", TRAIN_FOR_LONG))) {
+		try (TuttiProcess ranks = start(launcher, serve("mpi", port), "exec " + with("tcp", TRAIN_FOR_LONG))) {
 			awaitReady(ranks, port);
-			assertEveryRankExplainedItself(launcher, ranks, port);
-			assertMeasured(ranks);
+			assertEveryRankExplained(launcher, explainedOverHttp(port));
 			drain(port);
 			ranks.awaitLine("epoch +1/50000", LIMIT);
-			assertThat(backends(ranks)).containsExactly(bench, serve, "tcp");
+			assertThat(backends(ranks)).containsExactly("mpi", "tcp");
 			ProcessHandle other = rank(0);
 			TuttiProcess.signal(rank(1), "KILL");
 			assertThat(ranks.exitCode(END)).as(ranks.output()).isEqualTo(exitCode);
@@ -105,32 +104,48 @@ class LaunchersIT {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "SLURM_PMI2, mpi, mpi, tcp", "TORCHRUN_STANDALONE, mpi, tcp, mpi" })
-	void everyCommandRunsUnchangedAndNoRankOutlivesItsLauncher(Launcher launcher, String train, String bench,
-			String serve) throws Exception {
+	@EnumSource(names = { "SLURM_PMI2", "TORCHRUN_STANDALONE" })
+	void ranksTrainAndServeAndNoneOutlivesItsLauncher(Launcher launcher) throws Exception {
 		launcher.require();
 		int port = FreePort.next();
-		try (TuttiProcess ranks = start(launcher, ENV, with(train, "train --epochs 1 --report report.json"),
-				bench(bench), "exec " + serve(serve, port))) {
+		try (TuttiProcess ranks = start(launcher, with("mpi", "train --epochs 1 --report report.json"),
+				"exec " + serve("tcp", port))) {
 			awaitReady(ranks, port);
-			assertEveryRankExplainedItself(launcher, ranks, port);
-			assertTrained(ranks, train);
-			assertMeasured(ranks);
-			assertThat(backends(ranks)).containsExactly(train, bench, serve);
+			assertEveryRankExplained(launcher, explainedOverHttp(port));
+			assertTrained(ranks, "mpi");
+			assertThat(backends(ranks)).containsExactly("mpi", "tcp");
 			assertRanksEndWith(ranks);
 		}
 	}
 
 	/** Training on this backend is covered by the training tests. */
 	@Test
-	void ourOwnLauncherMeasuresAndServesOnTheMpiBackendToo() throws Exception {
+	void ourOwnLauncherServesOnTheMpiBackendTooAndEveryRankSaysTheSameOfItself() throws Exception {
 		int port = FreePort.next();
-		try (TuttiProcess ranks = start(Launcher.OWN, ENV, bench("mpi"), "exec " + serve("mpi", port))) {
+		try (TuttiProcess ranks = start(Launcher.OWN, ENV, "exec " + serve("mpi", port))) {
 			awaitReady(ranks, port);
-			assertEveryRankExplainedItself(Launcher.OWN, ranks, port);
-			assertMeasured(ranks);
-			assertThat(backends(ranks)).containsExactly("mpi", "mpi");
+			List<JsonNode> explained = explainedOverHttp(port);
+			assertEveryRankExplained(Launcher.OWN, explained);
+			assertThat(explainedByEnv(ranks)).containsExactlyInAnyOrderElementsOf(explained);
+			assertThat(backends(ranks)).containsExactly("mpi");
 			assertRanksEndWith(ranks);
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "HYDRA, mpi", "SLURM, tcp" })
+	void ranksExplainThemselvesAndMeasure(Launcher launcher, String backend) throws Exception {
+		launcher.require();
+		try (TuttiProcess ranks = start(launcher, ENV,
+				"exec " + with(backend, "bench --max-bytes 64 --iterations 20 --format json"))) {
+			assertThat(ranks.exitCode(LIMIT)).as(ranks.output()).isZero();
+			assertEveryRankExplained(launcher, explainedByEnv(ranks));
+			assertThat(json(ranks, "\"wrong\":")).hasSize(SIZES).allSatisfy((size) -> {
+				assertThat(size.get("wrong").asLong(-1)).isZero();
+				assertThat(size.get("ranks").asInt()).isEqualTo(RANKS);
+				assertThat(size.get("p50Us").asDouble()).isPositive();
+			});
+			assertThat(backends(ranks)).containsExactly(backend);
 		}
 	}
 
@@ -178,19 +193,27 @@ class LaunchersIT {
 		Awaitility.await().atMost(END).until(() -> all.stream().noneMatch(LaunchersIT::runs));
 	}
 
-	private void assertEveryRankExplainedItself(Launcher launcher, TuttiProcess ranks, int port) throws Exception {
-		List<JsonNode> explained = json(ranks, "\"localRank\":");
-		assertThat(explained.stream().map((json) -> json.get("rank").asInt()).collect(Collectors.toSet()))
-			.isEqualTo(Set.of(0, 1));
-		for (JsonNode json : explained) {
+	private List<JsonNode> explainedOverHttp(int port) throws Exception {
+		List<JsonNode> explained = new ArrayList<>();
+		for (int rank = 0; rank < RANKS; rank++) {
+			explained.add(JsonMapper.shared().readTree(get(port + rank, "/actuator/rank").body()));
+		}
+		return explained;
+	}
+
+	private static List<JsonNode> explainedByEnv(TuttiProcess ranks) {
+		return json(ranks, "\"localRank\":");
+	}
+
+	private static void assertEveryRankExplained(Launcher launcher, List<JsonNode> explained) {
+		assertThat(explained).extracting((json) -> json.get("rank").asInt()).containsExactlyInAnyOrder(0, 1);
+		assertThat(explained).allSatisfy((json) -> {
 			assertThat(json.get("source").asString()).isEqualTo(launcher.source());
 			assertThat(json.get("worldSize").asInt()).isEqualTo(RANKS);
 			assertThat(json.get("localRank")).isEqualTo(json.get("rank"));
 			assertThat(json.get("localWorldSize").asInt()).isEqualTo(RANKS);
 			assertThat(json.get("conflicts")).isEmpty();
-			int rank = json.get("rank").asInt();
-			assertThat(JsonMapper.shared().readTree(get(port + rank, "/actuator/rank").body())).isEqualTo(json);
-		}
+		});
 	}
 
 	private void assertTrained(TuttiProcess ranks, String backend) throws Exception {
@@ -199,11 +222,6 @@ class LaunchersIT {
 		assertThat(report.get("backend").asString()).isEqualTo(backend);
 		assertThat(report.get("parameterSha256").get(0)).isEqualTo(report.get("parameterSha256").get(1));
 		assertThat(ranks.output()).containsOnlyOnce("the same on every rank").doesNotContain("\r");
-	}
-
-	private static void assertMeasured(TuttiProcess ranks) {
-		assertThat(json(ranks, "\"wrong\":")).hasSize(3)
-			.allSatisfy((line) -> assertThat(line.get("wrong").asLong(-1)).isZero());
 	}
 
 	/** The backends of rank 0's groups, in order. */
@@ -234,10 +252,6 @@ class LaunchersIT {
 	/** A line of a rank's script. */
 	private static String with(String backend, String command) {
 		return "env SPRING_PROFILES_ACTIVE=" + backend + " \"$TUTTI\" " + command;
-	}
-
-	private static String bench(String backend) {
-		return with(backend, "bench --max-bytes 64 --iterations 20 --format json");
 	}
 
 	private static String serve(String backend, int port) {
