@@ -5,6 +5,8 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
@@ -22,10 +24,18 @@ final class Chart {
 	/** Version used in the tests; newer than the oldest supported one. */
 	private static final String KUBERNETES = "1.33.0";
 
+	/**
+	 * The scenarios of the unchanged chart by values file, which several classes test.
+	 */
+	private static final Map<Path, Rendered> SCENARIOS = new ConcurrentHashMap<>();
+
 	private final Path folder;
 
-	private Chart(Path folder) {
+	private final boolean changed;
+
+	private Chart(Path folder, boolean changed) {
 		this.folder = folder;
+		this.changed = changed;
 	}
 
 	/**
@@ -34,11 +44,15 @@ final class Chart {
 	 * @param folder empty folder for the copy
 	 */
 	static Chart in(Path folder) {
-		return in(folder, (template) -> template);
+		return copied(folder, (template) -> template, false);
 	}
 
 	/** A copy of the chart with a change applied to each template. */
 	static Chart in(Path folder, UnaryOperator<String> change) {
+		return copied(folder, change, true);
+	}
+
+	private static Chart copied(Path folder, UnaryOperator<String> change, boolean changed) {
 		try (Stream<Path> files = Files.walk(FOLDER)) {
 			for (Path file : files.toList()) {
 				copy(file, folder.resolve(FOLDER.relativize(file)), change);
@@ -47,7 +61,7 @@ final class Chart {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
-		return new Chart(folder);
+		return new Chart(folder, changed);
 	}
 
 	/** The values files in the chart's {@code ci} folder. */
@@ -67,10 +81,15 @@ final class Chart {
 
 	/** Renders with the given values. */
 	Rendered with(String values) {
-		return render(file(values));
+		return template(file(values));
 	}
 
+	/** Renders with the values of a scenario. */
 	Rendered render(Path values) {
+		return this.changed ? template(values) : SCENARIOS.computeIfAbsent(values, this::template);
+	}
+
+	private Rendered template(Path values) {
 		return Rendered.parse(new Helm(this.folder).template()
 			.withName("demo")
 			.withNamespace("ml")
