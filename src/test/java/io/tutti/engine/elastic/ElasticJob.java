@@ -136,11 +136,12 @@ public final class ElasticJob implements AutoCloseable {
 
 	/** The last step that a slot has printed. */
 	public long step(int slot) {
-		return lines(slot).stream()
+		return lines(slot).reversed()
+			.stream()
 			.filter((line) -> line.startsWith("step ") && line.contains(" at "))
-			.mapToLong((line) -> Long.parseLong(line.split(" ")[1]))
-			.max()
-			.orElse(0);
+			.findFirst()
+			.map((line) -> Long.valueOf(line.split(" ")[1]))
+			.orElse(0L);
 	}
 
 	/** The time of the first step of a slot that ended after a time, 0 for none. */
