@@ -31,7 +31,6 @@ import io.tutti.training.checkpoint.SavedCheckpoint;
 import io.tutti.training.internal.Sha256;
 import io.tutti.training.table.MalformedDataException;
 import org.bytedeco.javacpp.Pointer;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -57,13 +56,14 @@ class TrainingJobTest {
 
 	private static final ClassifierJob DEFAULTS = ClassifierJob.defaults();
 
-	/** Whole trainings with the defaults by world size, which several tests compare. */
+	/** Long enough to learn, and for differences to grow. */
+	private static final ClassifierJob WHOLE = withEpochs(10);
+
+	/** Whole trainings by world size, which several tests compare. */
 	private static final Map<Integer, Trained> TRAINED = new TreeMap<>();
 
 	private record Trained(List<TrainingSummary> summaries, float[] parameters) {
 	}
-
-	private static @Nullable String undisturbed;
 
 	@TempDir
 	private Path directory;
@@ -76,8 +76,8 @@ class TrainingJobTest {
 		assertThat(first.testScore()).isGreaterThanOrEqualTo(0.96);
 		assertThat(first.worldSize()).isEqualTo(worldSize);
 		assertThat(first.backend()).isNotBlank();
-		assertThat(first.epochs()).isEqualTo(DEFAULTS.epochs());
-		assertThat(first.steps()).isEqualTo(30 * 45);
+		assertThat(first.epochs()).isEqualTo(WHOLE.epochs());
+		assertThat(first.steps()).isEqualTo(10 * 45);
 		assertThat(first.allReducedBytes()).isGreaterThan(first.steps() * 9610 * Float.BYTES);
 		assertThat(first.samplesPerSecond()).isPositive();
 		assertThat(first.communicationShare()).isBetween(0.0, 1.0);
@@ -91,7 +91,7 @@ class TrainingJobTest {
 
 	@Test
 	void twoRunsWithTheSameWorldSizeAreBitIdentical() throws Exception {
-		assertThat(hash(train(3, (_) -> DEFAULTS))).isEqualTo(hash(trained(3).summaries()));
+		assertThat(hash(train(3, (_) -> WHOLE))).isEqualTo(hash(trained(3).summaries()));
 		ClassifierJob shorter = withEpochs(1);
 		assertThat(hash(train(3, (_) -> withSeed(shorter, 43)))).isNotEqualTo(hash(train(3, (_) -> shorter)));
 	}
@@ -125,7 +125,7 @@ class TrainingJobTest {
 		if (before != null) {
 			return before;
 		}
-		ClassifierJob options = withCheckpoint(DEFAULTS, 0);
+		ClassifierJob options = withCheckpoint(WHOLE, 0);
 		Trained trained = new Trained(train(worldSize, (_) -> options), keptParameters());
 		deleteCheckpoints();
 		TRAINED.put(worldSize, trained);
@@ -145,11 +145,8 @@ class TrainingJobTest {
 	@ParameterizedTest
 	@CsvSource({ "1,2", "100,101", "224,225", "225,225", "449,450" })
 	void aStoppedAndContinuedJobIsBitIdenticalToAnUninterruptedOne(long stopStep, long lastStep) throws Exception {
-		ClassifierJob plain = new ClassifierJob(10, 32, 0.05, 42, 1, null, null, 0, null);
-		if (undisturbed == null) {
-			undisturbed = hash(train(2, (_) -> plain));
-		}
-		ClassifierJob kept = withCheckpoint(plain, 0);
+		String undisturbed = hash(trained(2).summaries());
+		ClassifierJob kept = withCheckpoint(WHOLE, 0);
 		List<TrainingSummary> stopped = train(2, (_) -> kept, stopAt(stopStep, 1));
 		assertThat(stopped).allSatisfy((summary) -> {
 			assertThat(summary.stopped()).isTrue();
