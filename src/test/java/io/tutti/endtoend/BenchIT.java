@@ -39,18 +39,6 @@ class BenchIT {
 	}
 
 	@Test
-	void everyObjectForProgramsIsWhole() throws Exception {
-		List<JsonNode> objects = bench(TuttiProcess.SCALAR, "json").filter((line) -> line.startsWith("{"))
-			.map((line) -> JsonMapper.shared().readTree(line))
-			.toList();
-		assertThat(objects).hasSize(SIZES).allSatisfy((object) -> {
-			assertThat(object.get("wrong").asLong(-1)).isZero();
-			assertThat(object.get("ranks").asInt()).isEqualTo(2);
-			assertThat(object.get("p50Us").asDouble()).isPositive();
-		});
-	}
-
-	@Test
 	void againstOpenMpiEverySizeHasARatio() throws Exception {
 		Launcher.OPEN_MPI.require();
 		requireHeader("mpicc.openmpi");
