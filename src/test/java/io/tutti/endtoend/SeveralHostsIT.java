@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -25,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Three hosts with two ranks each, on a network with configurable delay, frame loss and
  * link failure. The ranks of one case form the group of the next case too, unless the
- * case has failed.
+ * case has failed. A launcher starts one rank per host.
  */
 @Timeout(180)
 class SeveralHostsIT {
@@ -170,26 +171,26 @@ class SeveralHostsIT {
 	@Test
 	void openMpiStartsRanksOnAllHosts() throws Exception {
 		Assumptions.assumeTrue(TestHosts.isInstalled("mpirun.openmpi"), "Open MPI is not installed");
-		String hostList = IntStream.range(0, HOSTS)
-			.mapToObj((host) -> TestHosts.address(host) + ":2")
-			.collect(java.util.stream.Collectors.joining(","));
 		String network = "10.77.0.0/24";
 		assertBenchmark(Stream.of("mpirun.openmpi", "--allow-run-as-root", "--mca", "plm_rsh_agent",
 				hosts.remoteShell(folder).toString(), "--mca", "plm_rsh_no_tree_spawn", "1", "--mca",
 				"oob_tcp_if_include", network, "--mca", "btl_tcp_if_include", network, "-x", "MASTER_ADDR", "-x",
 				"TUTTI_SECURITY_TOKEN", "-x", "TUTTI_VECTORS", "-x", "TUTTI_JAVA_OPTS", "--bind-to", "none", "-np",
-				String.valueOf(RANKS), "--host", hostList));
+				String.valueOf(HOSTS), "--host", oneRankPerHost()));
 	}
 
 	@Test
 	void mpichStartsRanksOnAllHosts() throws Exception {
 		Assumptions.assumeTrue(TestHosts.isInstalled("mpiexec.hydra"), "MPICH is not installed");
-		String hostList = IntStream.range(0, HOSTS)
-			.mapToObj((host) -> TestHosts.address(host) + ":2")
-			.collect(java.util.stream.Collectors.joining(","));
 		assertBenchmark(
 				Stream.of("mpiexec.hydra", "-launcher", "ssh", "-launcher-exec", hosts.remoteShell(folder).toString(),
-						"-localhost", TestHosts.address(0), "-hosts", hostList, "-n", String.valueOf(RANKS)));
+						"-localhost", TestHosts.address(0), "-hosts", oneRankPerHost(), "-n", String.valueOf(HOSTS)));
+	}
+
+	private static String oneRankPerHost() {
+		return IntStream.range(0, HOSTS)
+			.mapToObj((host) -> TestHosts.address(host) + ":1")
+			.collect(Collectors.joining(","));
 	}
 
 	/** The real program under a launcher that runs on host 0. */
@@ -202,7 +203,7 @@ class SeveralHostsIT {
 		try (TuttiProcess bench = TuttiProcess.run(folder, Map.of("MASTER_ADDR", TestHosts.address(0),
 				"TUTTI_SECURITY_TOKEN", "a token", "TUTTI_VECTORS", "false"), hosts.on(0, whole))) {
 			assertThat(bench.exitCode(LIMIT)).as(bench.output()).isZero();
-			assertThat(bench.output()).contains("tutti\t").contains("\tallreduce\t" + RANKS + "\t64\t");
+			assertThat(bench.output()).contains("tutti\t").contains("\tallreduce\t" + HOSTS + "\t64\t");
 		}
 	}
 
