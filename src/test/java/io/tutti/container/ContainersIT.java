@@ -235,7 +235,7 @@ class ContainersIT {
 	@Test
 	void aRankStoppedInACollectiveThatNeverEndsEndsAllAfterTheDrainTimeOverIpv6Alone() throws Exception {
 		try (Network six = ipv6Network();
-				RankContainers job = pausing(six).with("TUTTI_RENDEZVOUS_BINDADDRESS", "::")
+				RankContainers job = pausing(six, 3).with("TUTTI_RENDEZVOUS_BINDADDRESS", "::")
 					.with("TUTTI_TIMEOUT_DRAIN", "4s")) {
 			job.startAll();
 			for (RankContainer rank : job.all()) {
@@ -259,7 +259,7 @@ class ContainersIT {
 
 	@Test
 	void aRankCutFromDataAloneEndsTheCollectiveAtItsDeadline() throws Exception {
-		try (RankContainers job = started(pausing().with("TUTTI_TIMEOUT_COLLECTIVE", "6s"))) {
+		try (RankContainers job = started(pausing(network, 2).with("TUTTI_TIMEOUT_COLLECTIVE", "6s"))) {
 			job.rank(1).cut(RankContainers.DATA_PORT);
 			for (RankContainer rank : job.all()) {
 				rank.requireExit(75, END);
@@ -311,11 +311,11 @@ class ContainersIT {
 
 	/** Three ranks that train with pauses until they are ended. */
 	private static RankContainers pausing() {
-		return pausing(network);
+		return pausing(network, 3);
 	}
 
-	private static RankContainers pausing(Network on) {
-		return new RankContainers(image, on, 3, PausingTask.command(TASKS)).withVolume(tasks, TASKS);
+	private static RankContainers pausing(Network on, int worldSize) {
+		return new RankContainers(image, on, worldSize, PausingTask.command(TASKS)).withVolume(tasks, TASKS);
 	}
 
 	private static RankContainers training(String heartbeat) {

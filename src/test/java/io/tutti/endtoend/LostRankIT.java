@@ -48,14 +48,14 @@ class LostRankIT {
 
 	@Test
 	void aStoppedRankFailsTheOthersAfterTheHeartbeatAndIsEndedToo() throws Exception {
-		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "3", "train", "--epochs", "5000",
+		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "2", "train", "--epochs", "5000",
 				"--tutti.timeout.heartbeat=3s", "--tutti.timeout.abort=2s")) {
-			ProcessHandle stopped = launch.rank(2, LIMIT);
+			ProcessHandle stopped = launch.rank(1, LIMIT);
 			launch.awaitLine("epoch +1/5000", LIMIT);
 			List<ProcessHandle> all = launch.descendants();
 			TuttiProcess.signal(stopped, "STOP");
 			assertThat(launch.exitCode(Duration.ofSeconds(30))).as(launch.output()).isEqualTo(76);
-			assertThat(launch.output()).contains("rank 2 lost");
+			assertThat(launch.output()).contains("rank 1 lost");
 			Awaitility.await()
 				.atMost(Duration.ofSeconds(30))
 				.until(() -> all.stream().noneMatch(ProcessHandle::isAlive));

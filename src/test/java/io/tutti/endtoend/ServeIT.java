@@ -215,13 +215,13 @@ class ServeIT {
 	@Test
 	void anAbortEndsEveryRankWithItsReason() throws Exception {
 		int port = freePorts();
-		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "3", "--http-port", "" + port,
+		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "2", "--http-port", "" + port,
 				"serve")) {
-			awaitReady(port, 3);
+			awaitReady(port, 2);
 			assertThat(json(post(port + 1, "roll-call", "{}").join()).get("silentRanks")).isEmpty();
 			post(port + 1, "control/abort", "{\"reason\":\"the data were wrong\"}").join();
 			assertThat(launch.exitCode(Duration.ofSeconds(30))).as(launch.output()).isEqualTo(80);
-			for (int rank = 0; rank < 3; rank++) {
+			for (int rank = 0; rank < 2; rank++) {
 				assertThat(launch.output())
 					.contains("rank " + rank + ": group world: aborted by rank 1: the data were wrong");
 			}
