@@ -1,6 +1,10 @@
 package io.tutti.chart;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -12,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
+import com.sun.net.httpserver.HttpServer;
 import io.tutti.FreePort;
 import io.tutti.endtoend.PausingTask;
 import org.awaitility.Awaitility;
@@ -36,6 +41,8 @@ class AlertsIT {
 
 	private static final String SHORT_TIMEOUTS = """
 			timeouts: {rendezvousSeconds: 60, collectiveSeconds: 12, heartbeatSeconds: 5, abortSeconds: 2}""";
+
+	private static final String START_TIME = "process_start_time_seconds";
 
 	/** Pods of the group, of a training job, and the replaced pods of a Job. */
 	private static final List<String> PODS = List.of("demo-tutti-0", "demo-tutti-1", "demo-tutti-2",
@@ -172,15 +179,17 @@ class AlertsIT {
 				"--http-port", "" + port);
 	}
 
+	/** Replacements whose metrics are only the start time, from which the alert is. */
 	private void replaceAPodThreeTimes(PrometheusServer prometheus, Map<String, Integer> ports) {
+		requireScraped(prometheus, START_TIME + "{pod=\"demo-tutti-0\"}");
 		for (String pod : PODS.subList(3, PODS.size())) {
 			assertThat(prometheus.fired()).doesNotContain("TuttiRestartLoop");
-			OrderedRank replacement = serving(ports.get(pod));
+			HttpServer replacement = serving(ports.get(pod));
 			try {
-				requireScraped(prometheus, "process_start_time_seconds{pod=\"" + pod + "\"}");
+				requireScraped(prometheus, START_TIME + "{pod=\"" + pod + "\"}");
 			}
 			finally {
-				replacement.kill();
+				replacement.stop(0);
 			}
 		}
 	}
@@ -190,10 +199,23 @@ class AlertsIT {
 				variables(rank, worldSize, master, port));
 	}
 
-	/** Starts faster than a rank that takes orders. */
-	private OrderedRank serving(int port) {
-		return OrderedRank.startTutti(this.folder.resolve("rank-" + port + ".log"),
-				variables(0, 1, FreePort.next(), port), "serve");
+	private static HttpServer serving(int port) {
+		byte[] metrics = (START_TIME + " " + System.currentTimeMillis() / 1000.0 + "\n")
+			.getBytes(StandardCharsets.US_ASCII);
+		try {
+			HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
+			server.createContext("/actuator/prometheus", (exchange) -> {
+				exchange.getResponseHeaders().set("Content-Type", "text/plain; version=0.0.4");
+				exchange.sendResponseHeaders(200, metrics.length);
+				exchange.getResponseBody().write(metrics);
+				exchange.close();
+			});
+			server.start();
+			return server;
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	private static Map<String, String> variables(int rank, int worldSize, int master, int port) {
