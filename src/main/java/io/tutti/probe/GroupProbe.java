@@ -2,16 +2,19 @@ package io.tutti.probe;
 
 import java.io.IOException;
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Stream;
 
 import io.tutti.engine.RegularFile;
 
@@ -58,13 +61,25 @@ public final class GroupProbe {
 
 	/** Runs the probe and exits. */
 	public static void main(String[] args) throws InterruptedException, IOException, GeneralSecurityException {
-		if (args.length < 2 || !args[0].matches("[0-9]{1,5}")) {
+		List<String> urls = Stream.of(args).skip(1).toList();
+		if (urls.isEmpty() || !args[0].matches("[0-9]{1,5}") || !urls.stream().allMatch(GroupProbe::isUrl)) {
 			System.err.println("usage: GroupProbe SECONDS URL_OF_RANK_0 [URL_OF_RANK_1 ...]");
 			System.exit(BAD_ARGUMENTS);
 		}
-		List<URI> ranks = List.of(args).subList(1, args.length).stream().map(URI::create).toList();
+		List<URI> ranks = urls.stream().map(URI::create).toList();
 		GroupProbe probe = new GroupProbe(ranks, token(System.getenv()), trust(System.getenv()));
 		System.exit(probe.agreesWithin(Duration.ofSeconds(Long.parseLong(args[0]))) && probe.answersTheRoll() ? 0 : 1);
+	}
+
+	/** Whether a text is the URL of a host. */
+	static boolean isUrl(String text) {
+		try {
+			URI url = new URI(text);
+			return Set.of("http", "https").contains(String.valueOf(url.getScheme())) && url.getAuthority() != null;
+		}
+		catch (URISyntaxException ex) {
+			return false;
+		}
 	}
 
 	/** The job's token, from the same variables as on a rank; empty if there is none. */

@@ -83,6 +83,13 @@ class ProbeTest {
 		assertThat(HealthProbe.healthy(gone)).isFalse();
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "http://127.0.0.1:8080, true", "https://tutti-0.tutti:8080/, true", "http://[::1]:8080, true",
+			"127.0.0.1:8080, false", "tutti-0, false", "http:8080, false", "'http://a b', false", "ftp://a, false" })
+	void onlyAnAddressOverHttpIsThatOfARank(String text, boolean valid) {
+		assertThat(GroupProbe.isUrl(text)).isEqualTo(valid);
+	}
+
 	@Test
 	void ranksOfTheSameGenerationAreOneGroup() throws InterruptedException {
 		GroupProbe probe = new GroupProbe(List.of(rank("READY", 0, 2, 7), rank("READY", 1, 2, 7)), "", Trust.JAVAS_OWN);
