@@ -75,14 +75,14 @@ final class BoundedProcess {
 
 	/**
 	 * setsid(1) creates a session of its own; timeout(1) also works if this JVM is
-	 * killed.
+	 * killed, and gets the limit in whole seconds, rounded up.
 	 */
 	private List<String> guarded(List<String> command, Duration limit) {
 		List<String> words = new ArrayList<>();
 		this.path.find("setsid").ifPresent((setsid) -> words.add(setsid.toString()));
 		this.path.find("timeout")
 			.ifPresent((timeout) -> words.addAll(List.of(timeout.toString(), "--kill-after=" + GRACE.toSeconds(),
-					Long.toString(Math.max(1, limit.toSeconds())))));
+					Long.toString(limit.plusNanos(999_999_999).toSeconds()))));
 		words.addAll(command);
 		return words;
 	}

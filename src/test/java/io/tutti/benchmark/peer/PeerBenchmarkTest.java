@@ -129,6 +129,13 @@ class PeerBenchmarkTest {
 	}
 
 	@Test
+	void aProgramHasItsWholeTimeLimit() throws Exception {
+		ProcessOutcome outcome = new BoundedProcess(SearchPath.ofThisProcess())
+			.run(List.of("/bin/sh", "-c", "sleep 300"), java.util.Map.of(), Duration.ofMillis(1900));
+		assertThat(outcome.timedOut()).isTrue();
+	}
+
+	@Test
 	void onlyFloat32SumsAreCompared() {
 		BenchmarkOptions doubles = new BenchmarkOptions(List.of(Operation.ALL_REDUCE), 8, 8, 2, 5, 0, DataType.FLOAT64,
 				ReduceOp.SUM, BufferKind.PRIVATE, Duration.ofMillis(1));
