@@ -64,7 +64,7 @@ def launch(data):
     for rank in range(RANKS):
         environment = dict(os.environ, RANK=str(rank), WORLD_SIZE=str(RANKS), MASTER_ADDR="127.0.0.1", MASTER_PORT=port)
         ranks.append(subprocess.Popen([sys.executable, __file__, data], env=environment))
-    sys.exit(max(rank.wait() for rank in ranks))
+    sys.exit(max(abs(rank.wait()) for rank in ranks))
 
 
 if __name__ == "__main__":
