@@ -232,7 +232,7 @@ class ScriptTest {
 		assertThat(this.checkout.resolve("builds")).hasContent("once\nonce");
 	}
 
-	/** A rank of a launcher leaves that to the launcher. */
+	/** Of the ranks of another launcher, rank 0 reports it. */
 	@Test
 	void aBuildThatIsOlderThanTheSourcesIsReported() throws Exception {
 		Path source = Files.createDirectories(this.checkout.resolve("src/main/java")).resolve("Tutti.java");
@@ -243,7 +243,11 @@ class ScriptTest {
 		assertThat(errors(start("new", "third", "", "env"))).singleElement()
 			.asString()
 			.contains("the sources are newer than the build", "./mvnw -DskipTests package");
-		assertThat(errors(start("new", "rank", Map.of("RANK", "0"), "env"))).isEmpty();
+		assertThat(errors(start("new", "launched", Map.of("RANK", "0", "TUTTI_LAUNCHER_PID", "1"), "env"))).isEmpty();
+		for (String rank : List.of("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")) {
+			assertThat(errors(start("new", "zero", Map.of(rank, "0"), "env"))).as("%s=0", rank).hasSize(1);
+			assertThat(errors(start("new", "one", Map.of(rank, "1"), "env"))).as("%s=1", rank).isEmpty();
+		}
 	}
 
 	private static List<String> errors(Started started) throws Exception {
