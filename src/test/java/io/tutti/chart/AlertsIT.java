@@ -45,7 +45,7 @@ class AlertsIT {
 	private static final String START_TIME = "process_start_time_seconds";
 
 	/** Pods of the group, of a training job, and the replaced pods of a Job. */
-	private static final List<String> PODS = List.of("demo-tutti-0", "demo-tutti-1", "demo-tutti-2",
+	private static final List<String> PODS = List.of("demo-tutti-0-aaaaa", "demo-tutti-1-aaaaa", "demo-tutti-2-aaaaa",
 			"demo-tutti-3-aaaaa", "demo-tutti-3-bbbbb", "demo-tutti-3-ccccc", "demo-tutti-3-ddddd");
 
 	@TempDir
@@ -93,12 +93,12 @@ class AlertsIT {
 		Files.writeString(this.folder.resolve("prometheus.yml"), configuration(ports));
 		int master = FreePort.next();
 		try (PrometheusServer prometheus = PrometheusServer.start(this.folder);
-				OrderedRank first = rank(0, 2, master, ports.get("demo-tutti-0"));
-				OrderedRank training = training(ports.get("demo-tutti-2"))) {
+				OrderedRank first = rank(0, 2, master, ports.get("demo-tutti-0-aaaaa"));
+				OrderedRank training = training(ports.get("demo-tutti-2-aaaaa"))) {
 			await("Prometheus").until(prometheus::isReady);
-			requireFired(prometheus, "TuttiNotFormed demo-tutti-0");
+			requireFired(prometheus, "TuttiNotFormed demo-tutti-0-aaaaa");
 			CompletableFuture<Void> restarts;
-			try (OrderedRank second = rank(1, 2, master, ports.get("demo-tutti-1"))) {
+			try (OrderedRank second = rank(1, 2, master, ports.get("demo-tutti-1-aaaaa"))) {
 				requireScraped(prometheus, "rate(tutti_training_samples_total[5s]) > 0");
 				// Not a number until the first epoch ends.
 				requireScraped(prometheus, "tutti_training_loss >= 0");
@@ -106,24 +106,26 @@ class AlertsIT {
 				restarts = CompletableFuture.runAsync(() -> replaceAPodThreeTimes(prometheus, ports));
 				first.order("world 20 0");
 				second.order("world 20 300");
-				requireFired(prometheus, "TuttiStraggler demo-tutti-1");
+				requireFired(prometheus, "TuttiStraggler demo-tutti-1-aaaaa");
 				first.order("part 1000 0");
 				second.order("part 2000 0");
-				requireFired(prometheus, "TuttiCollectiveMismatch demo-tutti-0",
-						"TuttiCollectiveMismatch demo-tutti-1");
+				requireFired(prometheus, "TuttiCollectiveMismatch demo-tutti-0-aaaaa",
+						"TuttiCollectiveMismatch demo-tutti-1-aaaaa");
 				first.order("part 1000 0");
 				second.order("part 1000 60000");
-				requireFired(prometheus, "TuttiStuck demo-tutti-0");
+				requireFired(prometheus, "TuttiStuck demo-tutti-0-aaaaa");
 				assertThat(prometheus.fired()).noneMatch((alert) -> alert.startsWith("TuttiCollectiveTimeout"));
-				requireFired(prometheus, "TuttiCollectiveTimeout demo-tutti-0", "TuttiCollectiveTimeout demo-tutti-1");
+				requireFired(prometheus, "TuttiCollectiveTimeout demo-tutti-0-aaaaa",
+						"TuttiCollectiveTimeout demo-tutti-1-aaaaa");
 			}
-			requireFired(prometheus, "TuttiPeerLost demo-tutti-0");
+			requireFired(prometheus, "TuttiPeerLost demo-tutti-0-aaaaa");
 			restarts.join();
 			requireFired(prometheus, "TuttiRestartLoop");
 			// On a busy machine rank 0 may really arrive late at the first calls, and the
 			// other ranks take long to form their group.
 			assertThat(prometheus.fired())
-				.filteredOn((alert) -> !alert.matches("TuttiStraggler demo-tutti-0|TuttiNotFormed demo-tutti-[1-9]"))
+				.filteredOn((alert) -> !alert
+					.matches("TuttiStraggler demo-tutti-0-aaaaa|TuttiNotFormed demo-tutti-[1-9]-aaaaa"))
 				.hasSize(9);
 			for (String query : queriesOfTheDashboard()) {
 				assertThat(prometheus.queryRange(query, LIMIT).findValues("values")).as(query)
@@ -142,7 +144,7 @@ class AlertsIT {
 			.path("spec");
 		Files.writeString(this.folder.resolve("rules.yml"), rules.toString());
 		int port = FreePort.next();
-		Files.writeString(this.folder.resolve("prometheus.yml"), configuration(Map.of("demo-tutti-0", port)));
+		Files.writeString(this.folder.resolve("prometheus.yml"), configuration(Map.of("demo-tutti-0-aaaaa", port)));
 		Map<String, String> elastic = Map.of("TUTTI_ELASTIC_MIN_RANKS", "1", "TUTTI_ELASTIC_ENDPOINTS",
 				"127.0.0.1:" + FreePort.next() + ",127.0.0.1:" + FreePort.next());
 		int master = FreePort.next();

@@ -42,6 +42,8 @@ class SurroundingsTest {
 
 	private static final Pattern METER = Pattern.compile("(?:tutti|process)_([a-z_]+)");
 
+	private static final Pattern POD = Pattern.compile("pod=~\"([^\"]+)\"");
+
 	private static final Pattern SECONDS = Pattern.compile("\\b([0-9]+)s\\b");
 
 	private static final Pattern KIND = Pattern
@@ -207,9 +209,25 @@ class SurroundingsTest {
 		assertThat(rules).hasSize(8);
 		for (JsonNode rule : rules) {
 			assertThat(meters(rule.path("expr").asString())).isNotEmpty().isSubsetOf(METERS);
-			assertThat(rule.path("expr").asString()).contains("namespace=\"ml\"", "pod=~\"demo-tutti-[0-9]+(-.+)?\"");
+			assertThat(rule.path("expr").asString()).contains("namespace=\"ml\"",
+					"pod=~\"demo-tutti-([0-9]+)-[a-z0-9]{5}\"");
 			assertThat(rule.at("/annotations/summary").asString()).containsAnyOf("{{ $labels.pod }}",
 					"a rank of demo-tutti", "the group of demo-tutti");
+		}
+	}
+
+	/** Release {@code demo-tutti-2} has pods {@code demo-tutti-2-0} and so on. */
+	@ParameterizedTest
+	@CsvSource({ "StatefulSet, demo-tutti-2, demo-tutti-2-0", "Job, demo-tutti-2-x7k2p, demo-tutti-2-0-x7k2p",
+			"JobSet, demo-tutti-ranks-0-2-x7k2p, demo-tutti-ranks-0-ranks-0-2-x7k2p" })
+	void alertsSelectThePodsOfTheReleaseOnly(String kind, String own, String other) {
+		for (JsonNode rule : chart.with("{workload: {kind: " + kind + "}, prometheusRule: {enabled: true}}")
+			.only("PrometheusRule")
+			.at("/spec/groups/0/rules")) {
+			Matcher pods = POD.matcher(rule.path("expr").asString());
+			assertThat(pods.find()).isTrue();
+			assertThat(own).matches(pods.group(1));
+			assertThat(other).doesNotMatch(pods.group(1));
 		}
 	}
 
