@@ -40,6 +40,7 @@ class AlertsIT {
 	private static final Duration LIMIT = Duration.ofSeconds(90);
 
 	private static final String SHORT_TIMEOUTS = """
+			podMonitor: {interval: 1s}
 			timeouts: {rendezvousSeconds: 60, collectiveSeconds: 12, heartbeatSeconds: 5, abortSeconds: 2}""";
 
 	private static final String START_TIME = "process_start_time_seconds";
@@ -267,7 +268,10 @@ class AlertsIT {
 			.path("panels")
 			.findValuesAsString("expr")
 			.stream()
-			.map((query) -> query.replace("$namespace", "ml").replace("$job", "ml/demo-tutti").replace("$pod", ".*"))
+			.map((query) -> query.replace("$namespace", "ml")
+				.replace("$job", "ml/demo-tutti")
+				.replace("$pod", ".*")
+				.replace("$__rate_interval", "1m"))
 			.toList();
 	}
 

@@ -232,7 +232,7 @@ class SurroundingsTest {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "300, 600", "20, 3" })
+	@CsvSource({ "300, 600", "20, 100" })
 	void anAlertFiresBeforeTheDeadlineThatEndsTheRank(int rendezvousSeconds, int collectiveSeconds) {
 		JsonNode rules = chart
 			.with("""
@@ -244,6 +244,18 @@ class SurroundingsTest {
 		assertThat(secondsUntil("TuttiPeerLost", rules)).isZero();
 		assertThat(secondsUntil("TuttiNotFormed", rules)).isPositive().isLessThan(rendezvousSeconds);
 		assertThat(secondsUntil("TuttiStuck", rules)).isPositive().isLessThan(collectiveSeconds);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "600, 15s, 150s", "60, 15s, 60s", "600, 3m, 720s", "3, 500ms, 2s" })
+	void theWindowOfAStuckCallHoldsSeveralScrapes(int collectiveSeconds, String interval, String window) {
+		JsonNode rules = chart
+			.with("""
+					{prometheusRule: {enabled: true}, podMonitor: {interval: %s}, timeouts: {collectiveSeconds: %d}}"""
+				.formatted(interval, collectiveSeconds))
+			.only("PrometheusRule")
+			.at("/spec/groups/0/rules");
+		assertThat(rules.toString()).contains("[" + window + "])) > 0");
 	}
 
 	@Test
