@@ -4,13 +4,20 @@ import java.io.IOException;
 import java.net.URI;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
 
 /**
- * Checks the liveness endpoint of the rank in this container. Exit code 0 if the rank is
- * alive, 1 if it is not or does not answer in time. An argument selects another health
- * endpoint, such as {@code readiness}. Uses HTTPS if the server requires it, and the
- * actuator's own port if there is one.
+ * Checks a health endpoint of the ranks in this container, all at once. Arguments: the
+ * endpoint, such as {@code readiness}; the number of ranks, which have consecutive ports;
+ * how many of them must be healthy. Without arguments it checks the liveness of one rank.
+ * Exit code 0 if enough ranks answer with status 200 in time, else 1. Uses HTTPS if the
+ * server requires it, and the actuator's own port if there is one.
  */
 public final class HealthProbe {
 
@@ -30,17 +37,32 @@ public final class HealthProbe {
 	private HealthProbe() {
 	}
 
-	/** Sends one request and exits. */
-	public static void main(String[] args) {
-		URI endpoint = endpoint(System.getenv(), (args.length > 0) ? args[0] : "liveness");
-		System.exit(healthy(endpoint) ? 0 : 1);
+	/** Asks each rank and exits. */
+	public static void main(String[] args) throws InterruptedException {
+		String kind = (args.length > 0) ? args[0] : "liveness";
+		int ranks = (args.length > 1) ? Integer.parseInt(args[1]) : 1;
+		int least = (args.length > 2) ? Integer.parseInt(args[2]) : ranks;
+		System.exit((healthy(endpoints(System.getenv(), kind, ranks)) >= least) ? 0 : 1);
 	}
 
-	/** The health endpoint of the rank in this container. */
-	static URI endpoint(Map<String, String> environment, String kind) {
+	/** The health endpoints of the ranks in this container. */
+	static List<URI> endpoints(Map<String, String> environment, String kind, int ranks) {
 		String host = host(environment.getOrDefault(ADDRESS_VARIABLE, ""));
-		String port = environment.getOrDefault(ACTUATOR_PORT_VARIABLE, environment.getOrDefault(PORT_VARIABLE, "8080"));
-		return URI.create("http://" + host + ":" + port + "/actuator/health/" + kind);
+		int port = Integer.parseInt(
+				environment.getOrDefault(ACTUATOR_PORT_VARIABLE, environment.getOrDefault(PORT_VARIABLE, "8080")));
+		return IntStream.range(0, ranks)
+			.mapToObj((local) -> URI.create("http://" + host + ":" + (port + local) + "/actuator/health/" + kind))
+			.toList();
+	}
+
+	/** How many endpoints are healthy. */
+	static long healthy(List<URI> endpoints) throws InterruptedException {
+		List<Callable<Boolean>> questions = endpoints.stream()
+			.<Callable<Boolean>>map((endpoint) -> () -> healthy(endpoint))
+			.toList();
+		try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+			return threads.invokeAll(questions).stream().filter(Future::resultNow).count();
+		}
 	}
 
 	/**

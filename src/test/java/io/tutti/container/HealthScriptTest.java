@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The image's health check. A shell script replaces curl.
+ * The image's health check. Shell scripts replace curl and Java.
  */
 @Timeout(60)
 class HealthScriptTest {
@@ -26,22 +26,27 @@ class HealthScriptTest {
 	private Path folder;
 
 	@Test
-	void everyRankMustBeHealthyUnlessFewerAreAskedFor() throws Exception {
-		assertThat(check(List.of(8080, 8081), "liveness", "2")).isZero();
-		assertThat(check(List.of(8081), "liveness", "2")).isOne();
-		assertThat(check(List.of(8081), "liveness", "2", "1")).isZero();
-		assertThat(check(List.of(), "liveness", "2", "1")).isOne();
-		assertThat(check(List.of(8080))).isZero();
-		assertThat(check(List.of(8081))).isOne();
+	void oneRankIsAskedWithoutAJvm() throws Exception {
+		replace("java", "exit 2");
+		replace("curl", "case $* in *-m*http://127.0.0.1:8080/actuator/health/liveness) exit 0 ;; esac; exit 7");
+		assertThat(check()).isZero();
+		assertThat(check("readiness")).isOne();
 	}
 
-	private int check(List<Integer> healthy, String... arguments) throws IOException, InterruptedException {
-		Path curl = this.folder.resolve("curl");
-		Files.writeString(curl,
-				"#!/bin/sh\ncase $* in\n" + String.join("",
-						healthy.stream().map((port) -> "*http://127.0.0.1:" + port + "/*) exit 0 ;;\n").toList())
-						+ "esac\nexit 7\n");
-		assertThat(curl.toFile().setExecutable(true)).isTrue();
+	@Test
+	void oneJvmAsksSeveralRanks() throws Exception {
+		replace("curl", "exit 2");
+		replace("java", "case $* in *HealthProbe' liveness 2 1') exit 0 ;; esac; exit 1");
+		assertThat(check("liveness", "2", "1")).isZero();
+		assertThat(check("liveness", "2")).isOne();
+	}
+
+	private void replace(String program, String script) throws IOException {
+		Path file = Files.writeString(this.folder.resolve(program), "#!/bin/sh\n" + script + "\n");
+		assertThat(file.toFile().setExecutable(true)).isTrue();
+	}
+
+	private int check(String... arguments) throws IOException, InterruptedException {
 		ProcessBuilder builder = new ProcessBuilder(
 				Stream.concat(Stream.of("sh", SCRIPT.toString()), Arrays.stream(arguments)).toList())
 			.redirectErrorStream(true)

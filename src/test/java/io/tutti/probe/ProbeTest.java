@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -20,6 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import com.sun.net.httpserver.HttpServer;
 import com.sun.net.httpserver.HttpsConfigurator;
@@ -56,14 +58,17 @@ class ProbeTest {
 	@ParameterizedTest
 	@CsvSource({ "'', 127.0.0.1", "0.0.0.0, 127.0.0.1", "::, [::1]", "10.1.2.3, 10.1.2.3", "fd00::1, [fd00::1]" })
 	void theProbeUsesTheAddressThatTheRankListensOn(String address, String host) {
-		assertThat(HealthProbe.endpoint(Map.of("TUTTI_HTTP_ADDRESS", address, "TUTTI_HTTP_PORT", "8123"), "liveness"))
-			.hasToString("http://" + host + ":8123/actuator/health/liveness");
+		assertThat(
+				HealthProbe.endpoints(Map.of("TUTTI_HTTP_ADDRESS", address, "TUTTI_HTTP_PORT", "8123"), "liveness", 2))
+			.map(URI::toString)
+			.containsExactly("http://" + host + ":8123/actuator/health/liveness",
+					"http://" + host + ":8124/actuator/health/liveness");
 	}
 
 	@Test
 	void thePortIsTheDefaultUnlessItIsSet() {
-		assertThat(HealthProbe.endpoint(Map.of(), "readiness"))
-			.hasToString("http://127.0.0.1:8080/actuator/health/readiness");
+		assertThat(HealthProbe.endpoints(Map.of(), "readiness", 1))
+			.containsExactly(URI.create("http://127.0.0.1:8080/actuator/health/readiness"));
 	}
 
 	@Test
@@ -88,6 +93,16 @@ class ProbeTest {
 			"127.0.0.1:8080, false", "tutti-0, false", "http:8080, false", "'http://a b', false", "ftp://a, false" })
 	void onlyAnAddressOverHttpIsThatOfARank(String text, boolean valid) {
 		assertThat(GroupProbe.isUrl(text)).isEqualTo(valid);
+	}
+
+	@Test
+	void ranksThatDoNotAnswerAreAskedTogetherWithTheOthers() throws Exception {
+		URI healthy = server(200, () -> "{\"status\":\"UP\"}");
+		try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+			URI stopped = URI.create("http://127.0.0.1:" + silent.getLocalPort() + "/actuator/health/liveness");
+			List<URI> ranks = Stream.concat(Collections.nCopies(15, stopped).stream(), Stream.of(healthy)).toList();
+			assertThat(HealthProbe.healthy(ranks)).isOne();
+		}
 	}
 
 	@Test
@@ -196,9 +211,9 @@ class ProbeTest {
 
 	@Test
 	void theActuatorIsQueriedAtItsOwnPort() {
-		assertThat(
-				HealthProbe.endpoint(Map.of("TUTTI_HTTP_PORT", "8080", "MANAGEMENT_SERVER_PORT", "9090"), "liveness"))
-			.hasToString("http://127.0.0.1:9090/actuator/health/liveness");
+		assertThat(HealthProbe.endpoints(Map.of("TUTTI_HTTP_PORT", "8080", "MANAGEMENT_SERVER_PORT", "9090"),
+				"liveness", 1))
+			.containsExactly(URI.create("http://127.0.0.1:9090/actuator/health/liveness"));
 	}
 
 	@Test
