@@ -112,7 +112,7 @@ kueue.x-k8s.io/queue-name: {{ .Values.gang.queue | quote }}
 - --master-addr={{ include "tutti.podName" (dict "root" . "pod" 0) }}
 - --master-port={{ .Values.ports.rendezvous }}
 {{- if include "tutti.elastic" . }}
-- --max-restarts={{ include "tutti.maxRestarts" . }}
+- --max-restarts={{ ternary 1000000 (include "tutti.maxRestarts" .) (eq .Values.workload.kind "StatefulSet") }}
 {{- end }}
 {{- if .Values.workload.program }}
 - --

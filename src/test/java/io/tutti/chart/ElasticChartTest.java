@@ -79,6 +79,14 @@ class ElasticChartTest {
 	}
 
 	@Test
+	void theRestartsOfAServingPodAreUnlimited() {
+		assertThat(chart.with("{worldSize: 4, ranksPerPod: 2, workload: {kind: StatefulSet}, elastic: {minRanks: 1}}")
+			.rank()
+			.path("args")
+			.toString()).contains("\"--max-restarts=1000000\"");
+	}
+
+	@Test
 	void aPodLivesWhileOneOfItsRanksDoesAndIsReadyWhileAllAre() {
 		JsonNode rank = chart.with("{worldSize: 4, ranksPerPod: 2, elastic: {minRanks: 1}}").rank();
 		for (String probe : List.of("startupProbe", "livenessProbe")) {
