@@ -17,15 +17,15 @@ import java.util.List;
  */
 public record LaunchTimings(Duration leave, Duration terminate, Duration drain, Duration serveStop, Duration kill) {
 
-	/** For the last checkpoint and the end of the ranks. */
-	private static final Duration DRAIN_MARGIN = Duration.ofSeconds(10);
+	/** A rank that trains takes at most 65 s of it for its last checkpoint. */
+	private static final Duration DRAIN_MARGIN = Duration.ofSeconds(70);
 
 	/** Longer than any job, and short enough for sums of durations. */
 	private static final Duration LONGEST_DRAIN = Duration.ofDays(36_500);
 
 	/** The documented defaults. */
 	public static final LaunchTimings DEFAULTS = new LaunchTimings(Duration.ofSeconds(8), Duration.ofSeconds(2),
-			Duration.ofSeconds(45), Duration.ofSeconds(10), Duration.ofSeconds(5));
+			Duration.ofSeconds(100), Duration.ofSeconds(10), Duration.ofSeconds(5));
 
 	/**
 	 * The defaults, with a drain at least as long as the ranks', up to a hundred years.

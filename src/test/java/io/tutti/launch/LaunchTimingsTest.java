@@ -17,8 +17,8 @@ class LaunchTimingsTest {
 
 	@Test
 	void ranksGetTheirWholeDrainTimeoutBeforeTheyAreKilled() {
-		assertThat(from("120s").drain()).isEqualTo(Duration.ofSeconds(130));
-		assertThat(from("120000").drain()).isEqualTo(Duration.ofSeconds(130));
+		assertThat(from("120s").drain()).isEqualTo(Duration.ofSeconds(190));
+		assertThat(from("120000").drain()).isEqualTo(Duration.ofSeconds(190));
 		assertThat(from("120s").longestStop()).isGreaterThan(from("120s").drain());
 		assertThat(from("10s")).isEqualTo(LaunchTimings.DEFAULTS);
 		assertThat(LaunchTimings.from(ProcessProperties.of(Map.of(), Map.of()))).isEqualTo(LaunchTimings.DEFAULTS);
@@ -28,9 +28,9 @@ class LaunchTimingsTest {
 	void theDrainTimeoutOfTheCommandTakesPrecedence() {
 		ProcessProperties properties = ProcessProperties.of(Map.of("tutti.timeout.drain", "60s"), Map.of());
 		assertThat(LaunchTimings.from(properties.with(List.of("train", "--tutti.timeout.drain=120s"))).drain())
-			.isEqualTo(Duration.ofSeconds(130));
+			.isEqualTo(Duration.ofSeconds(190));
 		assertThat(LaunchTimings.from(properties.with(List.of("train", "--epochs=3"))).drain())
-			.isEqualTo(Duration.ofSeconds(70));
+			.isEqualTo(Duration.ofSeconds(130));
 	}
 
 	@ParameterizedTest
