@@ -1,11 +1,14 @@
 package io.tutti.service.recorder;
 
 import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.tutti.Failure;
 import io.tutti.engine.diagnosis.Analysis;
 import io.tutti.engine.diagnosis.GroupFinding.Arrival;
+import io.tutti.engine.diagnosis.RankTrace;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
 import org.jspecify.annotations.Nullable;
@@ -21,8 +24,11 @@ public final class ArrivalWatch {
 
 	private static final Duration QUERY_LIMIT = Duration.ofSeconds(2);
 
-	/** Number of calls in the average. */
+	/** Number of calls in the average, which began in the window. */
 	private static final int CALLS = 100;
+
+	/** Calls of a slow start, or of an idle group, are soon in no average. */
+	private static final Duration WINDOW = Duration.ofMinutes(1);
 
 	private final GroupLifecycle group;
 
@@ -40,8 +46,8 @@ public final class ArrivalWatch {
 	}
 
 	/**
-	 * Mean delay behind the first rank over the last calls, in microseconds; NaN if
-	 * unknown.
+	 * Mean delay behind the first rank over the last minute's calls, in microseconds; NaN
+	 * if unknown.
 	 */
 	public double meanMicros() {
 		JoinedGroup joined = this.group.joined();
@@ -56,7 +62,9 @@ public final class ArrivalWatch {
 		double mean = Double.NaN;
 		try {
 			int rank = this.group.assignment().rank();
-			mean = Analysis.of(this.group.assignment().worldSize(), joined.accounts(CALLS, QUERY_LIMIT))
+			Map<Integer, RankTrace> recent = new TreeMap<>(joined.accounts(CALLS, QUERY_LIMIT));
+			recent.replaceAll((each, trace) -> trace.since(WINDOW));
+			mean = Analysis.of(this.group.assignment().worldSize(), recent)
 				.findings()
 				.stream()
 				.filter((finding) -> finding.group().equals(Failure.WORLD))

@@ -2,6 +2,7 @@ package io.tutti.engine.diagnosis;
 
 import java.util.ArrayList;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -181,6 +182,14 @@ class AnalysisTest {
 		trace(1, world(3, done(1, 6, 40_000), running(1, barrier(7), 48_000)));
 		RankTrace trace = this.traces.get(1);
 		assertThat(RankTrace.decodeAll(Map.of(1, trace.encode()))).containsExactly(Map.entry(1, trace));
+	}
+
+	@Test
+	void callsThatBeganLongAgoCanBeLeftOut() {
+		trace(1, world(3, done(1, 5, 39_999), done(1, 6, 40_000), running(1, barrier(7), 48_000)));
+		GroupTrace recent = this.traces.get(1).since(Duration.ofSeconds(20)).group("world");
+		assertThat(recent.calls()).extracting((call) -> call.call().sequence()).containsExactly(6L, 7L);
+		assertThat(recent.last()).isEqualTo(7);
 	}
 
 	@Test
