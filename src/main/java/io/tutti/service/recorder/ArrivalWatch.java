@@ -20,7 +20,14 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ArrivalWatch {
 
-	private static final Duration FRESH = Duration.ofSeconds(5);
+	/** Minimum time between two queries of a rank. */
+	private static final Duration PERIOD = Duration.ofSeconds(5);
+
+	/**
+	 * The same for each rank of the group: every rank queries all of them through rank 0,
+	 * whose load would else grow with the square of their number.
+	 */
+	private static final Duration PERIOD_PER_RANK = Duration.ofMillis(200);
 
 	private static final Duration QUERY_LIMIT = Duration.ofSeconds(2);
 
@@ -39,7 +46,7 @@ public final class ArrivalWatch {
 	/** The group whose value is cached. */
 	private volatile @Nullable JoinedGroup measured;
 
-	private volatile long askedNanos = System.nanoTime() - FRESH.toNanos();
+	private volatile long askedNanos;
 
 	ArrivalWatch(GroupLifecycle group) {
 		this.group = group;
@@ -51,11 +58,15 @@ public final class ArrivalWatch {
 	 */
 	public double meanMicros() {
 		JoinedGroup joined = this.group.joined();
-		boolean old = System.nanoTime() - this.askedNanos >= FRESH.toNanos();
-		if (joined != null && old && this.asking.compareAndSet(false, true)) {
+		if (joined != null && isStale(joined) && this.asking.compareAndSet(false, true)) {
 			Thread.ofVirtual().name("tutti-arrivals").start(() -> ask(joined));
 		}
 		return (joined != null && joined == this.measured) ? this.meanMicros : Double.NaN;
+	}
+
+	private boolean isStale(JoinedGroup joined) {
+		return joined != this.measured || System.nanoTime() - this.askedNanos >= Math.max(PERIOD.toNanos(),
+				PERIOD_PER_RANK.toNanos() * this.group.assignment().worldSize());
 	}
 
 	private void ask(JoinedGroup joined) {
