@@ -281,6 +281,15 @@ class SurroundingsTest {
 		}
 	}
 
+	@Test
+	void everySeriesOfARankIsNamedAlsoInAPodOfSeveral() {
+		JsonNode dashboard = JsonMapper.shared()
+			.readTree(chart.scenario("serve").only("ConfigMap").at("/data/tutti.json").asString());
+		assertThat(dashboard.findValuesAsString("legendFormat")).isNotEmpty()
+			.allMatch((legend) -> legend.contains("{{pod}}") == legend.contains("{{pod}} {{endpoint}}"));
+		assertThat(dashboard.path("panels").findValuesAsString("expr")).noneMatch((expr) -> expr.contains("(pod)"));
+	}
+
 	@ParameterizedTest
 	@MethodSource("scenarios")
 	void theNotesNameTheRenderedObjects(Path values) {
