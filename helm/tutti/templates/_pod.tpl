@@ -21,9 +21,7 @@ metadata:
     {{- toYaml . | nindent 4 }}
     {{- end }}
 spec:
-  automountServiceAccountToken: false
-  # Service links would set variables such as TUTTI_HTTP_PORT, if the namespace has a service tutti-http.
-  enableServiceLinks: false
+  {{- include "tutti.anyPod" . | nindent 2 }}
   {{- if ne $values.workload.kind "StatefulSet" }}
   restartPolicy: Never
   {{- end }}
@@ -31,33 +29,8 @@ spec:
   subdomain: {{ include "tutti.fullname" . | quote }}
   {{- end }}
   terminationGracePeriodSeconds: {{ include "tutti.terminationGracePeriodSeconds" . }}
-  {{- with $values.serviceAccountName }}
-  serviceAccountName: {{ . | quote }}
-  {{- end }}
-  {{- with $values.image.pullSecrets }}
-  imagePullSecrets:
-    {{- range . }}
-    - name: {{ . | quote }}
-    {{- end }}
-  {{- end }}
-  {{- with $values.runtimeClassName }}
-  runtimeClassName: {{ . | quote }}
-  {{- end }}
-  {{- with $values.priorityClassName }}
-  priorityClassName: {{ . | quote }}
-  {{- end }}
   {{- with ternary "volcano" $values.schedulerName (eq $values.gang.scheduler "volcano") }}
   schedulerName: {{ . | quote }}
-  {{- end }}
-  securityContext:
-    {{- toYaml $values.podSecurityContext | nindent 4 }}
-  {{- with $values.nodeSelector }}
-  nodeSelector:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
-  {{- with $values.tolerations }}
-  tolerations:
-    {{- toYaml . | nindent 4 }}
   {{- end }}
   {{- with $values.affinity }}
   affinity:
@@ -181,6 +154,38 @@ spec:
     {{- with $values.extraVolumes }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
+{{- end -}}
+
+{{/* What the ranks' pods and the test's have in common. */}}
+{{- define "tutti.anyPod" -}}
+automountServiceAccountToken: false
+# Service links would set variables such as TUTTI_HTTP_PORT, if the namespace has a service tutti-http.
+enableServiceLinks: false
+{{- with .Values.serviceAccountName }}
+serviceAccountName: {{ . | quote }}
+{{- end }}
+{{- with .Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . | quote }}
+  {{- end }}
+{{- end }}
+{{- with .Values.runtimeClassName }}
+runtimeClassName: {{ . | quote }}
+{{- end }}
+{{- with .Values.priorityClassName }}
+priorityClassName: {{ . | quote }}
+{{- end }}
+securityContext:
+  {{- toYaml .Values.podSecurityContext | nindent 2 }}
+{{- with .Values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end -}}
 
 {{- define "tutti.env" -}}

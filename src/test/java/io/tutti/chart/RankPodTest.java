@@ -37,7 +37,7 @@ class RankPodTest {
 	@ParameterizedTest
 	@MethodSource("scenarios")
 	void noPodHasMorePermissionsThanItNeeds(Path values) {
-		assertThat(chart.render(values).pods()).hasSize(2).allSatisfy((pod) -> {
+		assertThat(chart.render(values).pods()).isNotEmpty().allSatisfy((pod) -> {
 			assertThat(pod.path("automountServiceAccountToken").asBoolean(true)).isFalse();
 			assertThat(pod.at("/securityContext/runAsNonRoot").asBoolean()).isTrue();
 			assertThat(pod.at("/securityContext/runAsUser").asInt()).isEqualTo(10001);
@@ -201,6 +201,17 @@ class RankPodTest {
 		assertThat(bare.path("schedulerName").asString()).isEqualTo("my-scheduler");
 		assertThat(bare.path("runtimeClassName").asString()).isEqualTo("gvisor");
 		assertThat(bare.path("serviceAccountName").asString()).isEqualTo("ranks");
+	}
+
+	@ParameterizedTest
+	@MethodSource("scenarios")
+	void theTestRunsOnTheNodesOfTheRanks(Path values) {
+		Rendered rendered = chart.render(values);
+		for (String setting : List.of("nodeSelector", "tolerations", "runtimeClassName", "priorityClassName",
+				"serviceAccountName", "imagePullSecrets", "securityContext")) {
+			assertThat(rendered.all("Pod"))
+				.allSatisfy((pod) -> assertThat(pod.at("/spec/" + setting)).isEqualTo(rendered.pod().path(setting)));
+		}
 	}
 
 	@Test
