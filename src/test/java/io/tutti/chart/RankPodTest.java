@@ -215,6 +215,11 @@ class RankPodTest {
 	}
 
 	@Test
+	void aProgramIsNotAskedByTheTestOfTheChart() {
+		assertThat(chart.scenario("program").all("Pod")).isEmpty();
+	}
+
+	@Test
 	void aJobTrainsAndAStatefulSetServes() {
 		assertThat(chart.scenario("default").rank().path("args").toString()).isEqualTo("[\"train\"]");
 		assertThat(chart.scenario("serve").rank().path("args").toString()).isEqualTo("[\"serve\"]");
