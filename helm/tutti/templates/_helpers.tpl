@@ -296,6 +296,12 @@ ports:
 {{- if regexMatch "^(MANAGEMENT_)?SERVER_(PORT|ADDRESS|SSL_.*)$" .name -}}
 {{- fail (printf "extraEnv sets %s, but probes use ports.http: set that" .name) -}}
 {{- end -}}
+{{- if regexMatch "^(MANAGEMENT_ENDPOINTS_WEB|TUTTI_HTTP)_BASE_?PATH$" .name -}}
+{{- fail (printf "extraEnv sets %s, but probes and test use its default" .name) -}}
+{{- end -}}
+{{- if has .name (list "RANK" "WORLD_SIZE") -}}
+{{- fail (printf "extraEnv sets %s, but the chart numbers the ranks by worldSize and ranksPerPod" .name) -}}
+{{- end -}}
 {{- end -}}
 {{- $elastic := "TUTTI_ELASTIC_(MIN_?RANKS|MAX_?RANKS|ENDPOINTS)|--tutti[.]elastic[.](min-?ranks|max-?ranks|endpoints)(=.*)?" -}}
 {{- range concat $names $values.workload.args -}}
@@ -304,11 +310,11 @@ ports:
 {{- end -}}
 {{- end -}}
 {{- range $values.workload.args -}}
-{{- if regexMatch "^--(http-port|tutti[.](http|transport|rendezvous)[.](port|address|bind-address)|(management[.])?server[.](port|address|ssl[.].*))(=|$)" . -}}
-{{- fail (printf "workload.args has %s, but probes and peers use the values under ports: set those" .) -}}
+{{- if regexMatch "^--(http-port|tutti[.](http|transport|rendezvous)[.](port|address|bind-address)|(management[.])?server[.](port|address|ssl[.].*)|(management[.]endpoints[.]web|tutti[.]http)[.]base-path)(=|$)" . -}}
+{{- fail (printf "workload.args has %s, but probes and peers use the values under ports, and the default paths" .) -}}
 {{- end -}}
 {{- end -}}
-{{- range $path, $instead := dict "server.port" "ports.http" "server.address" "ports.http" "management.server.port" "ports.http" "server.ssl" "tls.http" -}}
+{{- range $path, $instead := dict "server.port" "ports.http: set that" "server.address" "ports.http: set that" "management.server.port" "ports.http: set that" "server.ssl" "tls.http: set that" "management.endpoints.web.base-path" "its default" "tutti.http.base-path" "its default" -}}
 {{- $section := $values.config -}}
 {{- range initial (splitList "." $path) -}}
 {{- if kindIs "map" $section -}}
@@ -316,7 +322,7 @@ ports:
 {{- end -}}
 {{- end -}}
 {{- if or (hasKey $values.config $path) (and (kindIs "map" $section) (hasKey $section (splitList "." $path | last))) -}}
-{{- fail (printf "config sets %s, but probes depend on %s: set that" $path $instead) -}}
+{{- fail (printf "config sets %s, but probes depend on %s" $path $instead) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

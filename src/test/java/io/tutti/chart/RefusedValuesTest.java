@@ -96,6 +96,14 @@ class RefusedValuesTest {
 					{config: {server: {port: 1}}}                                                       | probes depend on ports.http
 					{config: {management.server.port: 1}}                                               | probes depend on ports.http
 					{config: {server: {ssl: {bundle: ranks}}}}                                          | probes depend on tls.http
+					{config: {management: {endpoints: {web: {base-path: /}}}}}                          | probes depend on its default
+					{config: {tutti.http.base-path: /api}}                                              | probes depend on its default
+					{extraEnv: [{name: MANAGEMENT_ENDPOINTS_WEB_BASEPATH, value: /}]}                   | MANAGEMENT_ENDPOINTS_WEB_BASEPATH
+					{extraEnv: [{name: TUTTI_HTTP_BASE_PATH, value: /api}]}                             | TUTTI_HTTP_BASE_PATH
+					{extraEnv: [{name: RANK, value: "0"}]}                                              | RANK, but the chart numbers
+					{extraEnv: [{name: WORLD_SIZE, value: "2"}]}                                        | WORLD_SIZE, but the chart numbers
+					{workload: {kind: Job, args: ["--tutti.http.base-path=/api"]}}                      | --tutti.http.base-path=/api
+					{workload: {kind: Job, args: ["--management.endpoints.web.base-path=/"]}}           | --management.endpoints.web.base-path=/
 					{worldSize: 4, elastic: {minRanks: 5}}                                              | elastic.minRanks (5) must not exceed worldSize (4)
 					{elastic: {minRanks: 0}}                                                            | minRanks
 					{elastic: {quorum: strict}}                                                         | elastic.quorum needs elastic.minRanks
