@@ -226,6 +226,10 @@ ports:
 {{- if gt (int $values.elastic.minRanks) (int $values.worldSize) -}}
 {{- fail (printf "elastic.minRanks (%d) must not exceed worldSize (%d)" (int $values.elastic.minRanks) (int $values.worldSize)) -}}
 {{- end -}}
+{{- $endpoints := include "tutti.formationEndpoints" . -}}
+{{- if gt (len $endpoints) 131000 -}}
+{{- fail (printf "the endpoints of %d elastic ranks need %d bytes, and an environment variable has at most 128 KiB: use fewer ranks or a shorter name" (int $values.worldSize) (len $endpoints)) -}}
+{{- end -}}
 {{- if eq $values.backend "nccl" -}}
 {{- fail "backend nccl cannot continue without a lost rank: unset elastic.minRanks" -}}
 {{- end -}}

@@ -51,6 +51,14 @@ class RankPodTest {
 		});
 	}
 
+	/** As OpenShift requires it, which chooses the user. */
+	@Test
+	void theUserOfThePodsCanBeLeftOut() {
+		assertThat(chart.with("{podSecurityContext: {runAsUser: null, runAsGroup: null, fsGroup: null}}").pods())
+			.allSatisfy((pod) -> assertThat(pod.path("securityContext").propertyNames())
+				.containsExactlyInAnyOrder("runAsNonRoot", "seccompProfile"));
+	}
+
 	@ParameterizedTest
 	@MethodSource("scenarios")
 	void servicesOfTheNamespaceSetNoVariables(Path values) {

@@ -105,6 +105,7 @@ class RefusedValuesTest {
 					{workload: {kind: Job, args: ["--tutti.http.base-path=/api"]}}                      | --tutti.http.base-path=/api
 					{workload: {kind: Job, args: ["--management.endpoints.web.base-path=/"]}}           | --management.endpoints.web.base-path=/
 					{worldSize: 4, elastic: {minRanks: 5}}                                              | elastic.minRanks (5) must not exceed worldSize (4)
+					{worldSize: 6000, elastic: {minRanks: 5}}                                           | environment variable
 					{elastic: {minRanks: 0}}                                                            | minRanks
 					{elastic: {quorum: strict}}                                                         | elastic.quorum needs elastic.minRanks
 					{elastic: {onStop: leave}}                                                          | elastic.onStop needs elastic.minRanks
@@ -136,8 +137,8 @@ class RefusedValuesTest {
 			"{shm: {size: 1Gi}}", "{backend: mpi}", "{worldSize: 4, ranksPerPod: 4}",
 			"{workload: {kind: Job, task: a.B$C}}", "{workload: {kind: StatefulSet, program: [a]}}",
 			"{backend: nccl, gpu: {count: 1}}", "{fullnameOverride: nine-lives}",
-			"{worldSize: 4, elastic: {minRanks: 4}}", "{elastic: {minRanks: 1}, backend: mpi}",
-			"{elastic: {minRanks: 1}, workload: {kind: Job, program: [a]}}",
+			"{worldSize: 4, elastic: {minRanks: 4}}", "{worldSize: 3000, elastic: {minRanks: 4}}",
+			"{elastic: {minRanks: 1}, backend: mpi}", "{elastic: {minRanks: 1}, workload: {kind: Job, program: [a]}}",
 			"{tls: {enabled: true, secretName: mine, peerName: ranks.ml}}",
 			"{tls: {enabled: true, secretName: mine, certManager: {enabled: true, issuerName: ranks}}}" })
 	void similarValidValuesAreAccepted(String values) {
