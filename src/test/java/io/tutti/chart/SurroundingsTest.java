@@ -76,6 +76,16 @@ class SurroundingsTest {
 		assertThat(chart.scenario("train").all("Secret")).isEmpty();
 	}
 
+	/** Pods that replace those of a running Job would not match the others. */
+	@ParameterizedTest
+	@CsvSource({ "Job, true", "JobSet, true", "StatefulSet, false" })
+	void tokenAndConfigurationOfARunningJobCannotChange(String kind, boolean immutable) {
+		Rendered rendered = chart.with("{workload: {kind: " + kind + "}, config: {debug: true}}");
+		for (String object : List.of("Secret", "ConfigMap")) {
+			assertThat(rendered.only(object).path("immutable").asBoolean(false)).isEqualTo(immutable);
+		}
+	}
+
 	@Test
 	void theRequestedCertificateIsTheOneThatRanksMount() {
 		Rendered tls = chart.scenario("tls");
