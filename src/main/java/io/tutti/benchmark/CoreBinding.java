@@ -36,8 +36,9 @@ public final class CoreBinding {
 	}
 
 	/**
-	 * Selects a separate core for each rank of a host from the cores allowed for this
-	 * process. Returns {@link #NONE} if there are fewer allowed cores than ranks, for
+	 * Selects a separate core, as the system counts them, for each rank of a host from
+	 * the cores allowed for this process. Two of them may be threads of one physical
+	 * core. Returns {@link #NONE} if there are fewer allowed cores than ranks, for
 	 * example because a launcher has bound the process, or if the cores cannot be
 	 * queried.
 	 */
