@@ -57,7 +57,7 @@ final class RankGroup {
 
 	private final List<RankExit> ends = new ArrayList<>();
 
-	private final LinkedBlockingQueue<Event> events = new LinkedBlockingQueue<>();
+	private final LinkedBlockingQueue<Runnable> events = new LinkedBlockingQueue<>();
 
 	private Phase phase = Phase.RUNNING;
 
@@ -85,7 +85,7 @@ final class RankGroup {
 
 	/** Requests a stop of every rank and returns immediately. Thread-safe. */
 	void stop() {
-		this.events.add(new StopRequested());
+		this.events.add(this::onStop);
 	}
 
 	/**
@@ -103,19 +103,13 @@ final class RankGroup {
 		RankProcess process = this.starter.start(localRank);
 		this.running.put(process.rank(), process);
 		this.started.add(process);
-		process.onEnd((end) -> this.events.add(new Ended(end)));
+		process.onEnd((end) -> this.events.add(() -> onEnd(end)));
 	}
 
 	/** Waits until every rank has ended, and terminates ranks where necessary. */
 	GroupExit awaitEnd() throws InterruptedException {
 		while (!(this.running.isEmpty() && this.pending.isEmpty()) && this.phase != Phase.GIVEN_UP) {
-			Event event = nextEvent();
-			switch (event) {
-				case Ended ended -> onEnd(ended.end());
-				case StopRequested requested -> onStop();
-				case PhaseTimeout timeout -> onTimeout();
-				case RestartDue due -> restart();
-			}
+			nextEvent().run();
 		}
 		awaitDescendants();
 		this.started.forEach(RankProcess::killDescendants);
@@ -152,16 +146,16 @@ final class RankGroup {
 		return awaitEnd();
 	}
 
-	private Event nextEvent() throws InterruptedException {
+	private Runnable nextEvent() throws InterruptedException {
 		PendingRestart next = this.pending.peek();
 		if (next != null) {
-			return within(next.dueNanos(), new RestartDue());
+			return within(next.dueNanos(), this::restart);
 		}
-		return (this.phase == Phase.RUNNING) ? this.events.take() : within(this.phaseEndNanos, new PhaseTimeout());
+		return (this.phase == Phase.RUNNING) ? this.events.take() : within(this.phaseEndNanos, this::onTimeout);
 	}
 
-	private Event within(long endNanos, Event otherwise) throws InterruptedException {
-		Event event = this.events.poll(Math.max(0, endNanos - System.nanoTime()), TimeUnit.NANOSECONDS);
+	private Runnable within(long endNanos, Runnable otherwise) throws InterruptedException {
+		Runnable event = this.events.poll(Math.max(0, endNanos - System.nanoTime()), TimeUnit.NANOSECONDS);
 		return (event != null) ? event : otherwise;
 	}
 
@@ -372,26 +366,6 @@ final class RankGroup {
 		KILLED,
 		/** Some ranks did not end after SIGKILL. */
 		GIVEN_UP
-
-	}
-
-	private sealed interface Event {
-
-	}
-
-	private record Ended(RankExit end) implements Event {
-
-	}
-
-	private record StopRequested() implements Event {
-
-	}
-
-	private record PhaseTimeout() implements Event {
-
-	}
-
-	private record RestartDue() implements Event {
 
 	}
 
