@@ -6,19 +6,8 @@ package io.tutti.benchmark;
 public enum BufferKind {
 
 	/** Memory that the caller allocates. */
-	PRIVATE("private"),
+	PRIVATE,
 	/** Memory from {@link io.tutti.ProcessGroup#allocate}. */
-	ENGINE("engine");
-
-	private final String label;
-
-	BufferKind(String label) {
-		this.label = label;
-	}
-
-	/** The name in options and output. */
-	public String label() {
-		return this.label;
-	}
+	ENGINE
 
 }

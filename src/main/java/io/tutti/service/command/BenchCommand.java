@@ -135,7 +135,7 @@ final class BenchCommand implements Callable<Integer> {
 		requireOptionsOfItsKind();
 		BenchmarkOptions benchmark = benchmark();
 		BenchmarkReport report = choose("format", this.format, BenchmarkReport.values(), BenchCommand::lowerCase);
-		BindTo bound = choose("bind-to", this.bindTo, BindTo.values(), BindTo::label);
+		BindTo bound = choose("bind-to", this.bindTo, BindTo.values(), BenchCommand::lowerCase);
 		List<Peer> peers = peers(benchmark);
 		List<String> properties = this.options.properties(this.spec.commandLine(), this.rest);
 		if (this.congestionControl != null) {
@@ -189,7 +189,8 @@ final class BenchCommand implements Callable<Integer> {
 			return new BenchmarkOptions(operations(), Math.max(type.bytes(), bytes(this.minBytes)),
 					bytes(this.maxBytes), this.factor, this.iterations, this.warmup, type,
 					choose("op", this.op, ReduceOp.values(), ReduceOp::label),
-					choose("buffers", this.buffers, BufferKind.values(), BufferKind::label), Duration.ofMillis(150));
+					choose("buffers", this.buffers, BufferKind.values(), BenchCommand::lowerCase),
+					Duration.ofMillis(150));
 		}
 		catch (IllegalArgumentException ex) {
 			throw new ParameterException(this.spec.commandLine(), ex.getMessage(), ex);

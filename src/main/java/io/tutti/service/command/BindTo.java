@@ -1,7 +1,5 @@
 package io.tutti.service.command;
 
-import java.util.Locale;
-
 import io.tutti.benchmark.CoreBinding;
 import io.tutti.engine.RankAssignment;
 
@@ -17,10 +15,6 @@ enum BindTo {
 
 	CoreBinding binding(RankAssignment rank) {
 		return (this == CORE) ? CoreBinding.of(rank.localRank(), rank.localWorldSize()) : CoreBinding.NONE;
-	}
-
-	String label() {
-		return name().toLowerCase(Locale.ROOT);
 	}
 
 }
