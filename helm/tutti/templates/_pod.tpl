@@ -74,18 +74,6 @@ spec:
         - name: {{ include "tutti.httpPortName" $local }}
           containerPort: {{ add $values.ports.http $local }}
         {{- end }}
-        - name: rendezvous
-          containerPort: {{ $values.ports.rendezvous }}
-        {{- range $local := until (int $values.ranksPerPod) }}
-        - name: data{{ if $local }}-{{ $local }}{{ end }}
-          containerPort: {{ add $values.ports.data $local }}
-        {{- end }}
-        {{- if include "tutti.elastic" . }}
-        {{- range $local := until (int $values.ranksPerPod) }}
-        - name: formation{{ if $local }}-{{ $local }}{{ end }}
-          containerPort: {{ add $values.ports.formation $local }}
-        {{- end }}
-        {{- end }}
       {{- if $values.probes.enabled }}
       {{- include "tutti.probes" . | nindent 6 }}
       {{- end }}

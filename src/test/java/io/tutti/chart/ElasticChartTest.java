@@ -106,15 +106,12 @@ class ElasticChartTest {
 			.mapToObj((rank) -> new Endpoint(prefix + rank / ranks + ".demo-tutti", 29700 + rank % ranks))
 			.toList());
 		List<Integer> open = endpoints.stream().map(Endpoint::port).distinct().toList();
-		assertThat(rendered.rank().path("ports").valueStream().map((port) -> port.path("containerPort").asInt()))
-			.containsAll(open);
 		for (String rule : List.of("/spec/ingress/0/ports", "/spec/egress/0/ports")) {
 			assertThat(rendered.only("NetworkPolicy").at(rule).valueStream().map((port) -> port.path("port").asInt()))
 				.containsAll(open);
 		}
 		for (JsonNode service : rendered.all("Service")) {
 			assertThat(service.at("/spec/publishNotReadyAddresses").asBoolean()).isTrue();
-			assertThat(service.at("/spec/ports").findValuesAsString("targetPort")).contains("formation");
 		}
 	}
 
@@ -165,7 +162,6 @@ class ElasticChartTest {
 	void aGroupThatIsNotElasticIsAsBefore() {
 		Rendered rendered = chart.scenario("default");
 		assertThat(rendered.environment().keySet()).noneMatch((name) -> name.contains("ELASTIC"));
-		assertThat(rendered.rank().path("ports").findValuesAsString("name")).doesNotContain("formation");
 		assertThat(rendered.jobSpec().path("maxFailedIndexes").asInt(-1)).isZero();
 	}
 

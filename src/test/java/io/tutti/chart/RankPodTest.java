@@ -154,7 +154,7 @@ class RankPodTest {
 	void everyRankOfAPodIsReachable() {
 		Rendered pods = chart.scenario("pods-of-ranks");
 		assertThat(pods.rank().path("ports").findValuesAsString("name")).containsExactly("http", "http-1", "http-2",
-				"http-3", "rendezvous", "data", "data-1", "data-2", "data-3");
+				"http-3");
 		assertThat(pods.only("PodMonitor").at("/spec/podMetricsEndpoints").findValuesAsString("port"))
 			.containsExactly("http", "http-1", "http-2", "http-3");
 		assertThat(pods.only("Service").at("/spec/ports").findValuesAsString("targetPort")).contains("http-3");

@@ -1,6 +1,7 @@
 package io.tutti.chart;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -9,6 +10,7 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -178,20 +180,27 @@ class SurroundingsTest {
 
 	@ParameterizedTest
 	@MethodSource("scenarios")
-	void thePolicyNamesThePortsOfTheContainer(Path values) {
+	void thePolicyNamesThePortsOfTheRanks(Path values) {
 		Rendered rendered = chart.render(values);
-		List<Integer> open = rendered.rank()
-			.path("ports")
-			.valueStream()
-			.map((port) -> port.path("containerPort").asInt())
-			.toList();
-		int ranks = rendered.ranksPerPod();
-		boolean nccl = "nccl".equals(rendered.environment().get("SPRING_PROFILES_ACTIVE"));
-		for (JsonNode policy : rendered.all("NetworkPolicy")) {
-			assertThat(ports(policy.at("/spec/ingress/0")))
-				.containsExactlyElementsOf(nccl ? List.of() : open.subList(ranks, open.size()));
-			assertThat(ports(policy.at("/spec/ingress/1"))).containsExactlyElementsOf(open.subList(0, ranks));
+		Map<String, String> environment = rendered.environment();
+		boolean nccl = "nccl".equals(environment.get("SPRING_PROFILES_ACTIVE"));
+		List<Integer> between = new ArrayList<>(List.of(Integer.parseInt(environment.get("MASTER_PORT"))));
+		between.addAll(consecutive(environment.get("TUTTI_TRANSPORT_PORT"), rendered));
+		if (environment.containsKey("TUTTI_ELASTIC_ENDPOINTS")) {
+			between.addAll(consecutive("29700", rendered));
 		}
+		for (JsonNode policy : rendered.all("NetworkPolicy")) {
+			assertThat(ports(policy.at("/spec/ingress/0"))).containsExactlyElementsOf(nccl ? List.of() : between);
+			assertThat(ports(policy.at("/spec/ingress/1")))
+				.containsExactlyElementsOf(consecutive(environment.get("TUTTI_HTTP_PORT"), rendered));
+		}
+	}
+
+	private static List<Integer> consecutive(String first, Rendered rendered) {
+		return IntStream.range(0, rendered.ranksPerPod())
+			.map((local) -> Integer.parseInt(first) + local)
+			.boxed()
+			.toList();
 	}
 
 	@Test
