@@ -3,11 +3,13 @@ package io.tutti.service.rest;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.ApiVersion;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.WebServerNamespace;
 import org.springframework.boot.health.actuate.endpoint.HealthDescriptor;
+import org.springframework.boot.health.actuate.endpoint.HealthEndpoint;
 import org.springframework.boot.health.actuate.endpoint.HealthEndpointGroups;
 import org.springframework.boot.health.actuate.endpoint.HealthEndpointWebExtension;
 import org.springframework.boot.health.contributor.HealthContributors;
@@ -20,6 +22,7 @@ import org.springframework.http.HttpStatus;
  * Spring responds without a body, and with an internal error to a path below an unknown
  * component.
  */
+@ConditionalOnAvailableEndpoint(endpoint = HealthEndpoint.class)
 final class HealthPaths extends HealthEndpointWebExtension {
 
 	private final HealthContributorRegistry components;
