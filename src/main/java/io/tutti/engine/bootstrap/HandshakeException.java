@@ -43,7 +43,7 @@ public final class HandshakeException extends IOException {
 	}
 
 	/** Why no retry can succeed, {@code null} if one may. */
-	@Nullable Reason reason() {
+	public @Nullable Reason reason() {
 		return this.reason;
 	}
 

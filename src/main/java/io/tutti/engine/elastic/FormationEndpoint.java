@@ -115,6 +115,9 @@ final class FormationEndpoint implements AutoCloseable {
 	/** Ids of members in whose slot another process has answered later. */
 	private final Set<String> replaced = ConcurrentHashMap.newKeySet();
 
+	/** Of a handshake in the last round of questions. */
+	private volatile @Nullable HandshakeException refusal;
+
 	private volatile boolean closed;
 
 	private FormationEndpoint(LocalMember member, EngineSettings settings, List<Endpoint> endpoints, NameService names,
@@ -228,6 +231,7 @@ final class FormationEndpoint implements AutoCloseable {
 	 * @return the answers so far by slot, including this member's own
 	 */
 	Map<Integer, Answer> askAll(Set<Integer> except, IntFunction<Duration> limits) throws InterruptedException {
+		this.refusal = null;
 		Map<Integer, Answer> answers = new ConcurrentHashMap<>();
 		answers.put(this.member.self().slot(), new Answer.Alive(this.member.status()));
 		Map<Thread, Deadline> asking = new LinkedHashMap<>();
@@ -243,6 +247,14 @@ final class FormationEndpoint implements AutoCloseable {
 			thread.join(asking.get(thread).remaining());
 		}
 		return Map.copyOf(answers);
+	}
+
+	/**
+	 * The refusal of a handshake by either side since all were asked last, {@code null}
+	 * for none.
+	 */
+	@Nullable HandshakeException refusal() {
+		return this.refusal;
 	}
 
 	/** Asks a slot what its member does. */
@@ -288,6 +300,7 @@ final class FormationEndpoint implements AutoCloseable {
 						: new Answer.Silent();
 			}
 			catch (HandshakeException ex) {
+				this.refusal = ex;
 				return new Answer.Silent();
 			}
 			catch (IOException | RuntimeException ex) {

@@ -17,6 +17,7 @@ import java.util.stream.Stream;
 
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.Engine;
+import io.tutti.engine.bootstrap.HandshakeException;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousException.Reason;
 import io.tutti.engine.elastic.Continuation.Fate;
@@ -172,8 +173,9 @@ final class FormationProtocol {
 			throw new IllegalStateException("this rank has left the group");
 		}
 		if (this.deadline.expired()) {
-			Exception last = this.rendezvous.lastFailure();
-			throw failure(
+			HandshakeException refusal = this.context.endpoint().refusal();
+			Exception last = (refusal != null) ? refusal : this.rendezvous.lastFailure();
+			throw failure(reason(refusal),
 					"the group did not form within " + this.deadline.timeout().toSeconds() + " s; awaited ranks: "
 							+ this.lastAwaited
 							+ ". Start them, check that the ranks reach each other's tutti.elastic.endpoints,"
@@ -183,11 +185,21 @@ final class FormationProtocol {
 		}
 	}
 
-	/** Before the ranks are agreed, the rank is the slot. */
+	/** Only a process that has not been a member of the job takes a refusal for final. */
+	private Reason reason(@Nullable HandshakeException refusal) {
+		Reason given = (refusal != null && this.member.base() == null) ? refusal.reason() : null;
+		return (given != null) ? given : Reason.TIMEOUT;
+	}
+
 	private RendezvousException failure(String text, List<Integer> missing, @Nullable Exception cause) {
+		return failure(Reason.TIMEOUT, text, missing, cause);
+	}
+
+	/** Before the ranks are agreed, the rank is the slot. */
+	private RendezvousException failure(Reason reason, String text, List<Integer> missing, @Nullable Exception cause) {
 		RankAssignment here = new RankAssignment(this.member.self().slot(), this.context.elastic().maxRanks(), 0, 1,
 				this.context.launched().masterAddress(), this.context.launched().masterPort());
-		return new RendezvousException(here, Reason.TIMEOUT, text, missing, cause);
+		return new RendezvousException(here, reason, text, missing, cause);
 	}
 
 	private void await(List<Integer> slots) {

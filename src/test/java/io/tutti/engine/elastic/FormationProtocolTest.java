@@ -394,6 +394,21 @@ class FormationProtocolTest {
 	}
 
 	@Test
+	void aProcessWithAnotherTokenFailsForThatReason() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(2, 2, 1, Duration.ofSeconds(2));
+		party(ranks, new Member(0, "a0", "host"));
+		EngineSettings all = ranks.settings();
+		EngineSettings another = new EngineSettings(all.backend(), all.jobId(), "another", all.generation(), null, null,
+				null, 0, all.congestionControl(), all.sharedConfig(), all.timeouts(), null);
+		Party refused = party(ranks, another, new Member(1, "b1", "host"));
+		refused.form(0);
+		assertThatThrownBy(refused.formed::get).cause().isInstanceOfSatisfying(RendezvousException.class, (ex) -> {
+			assertThat(ex.reason()).isEqualTo(RendezvousException.Reason.AUTHENTICATION);
+			assertThat(ex).hasMessageContaining("the token is wrong or missing");
+		});
+	}
+
+	@Test
 	void aMemberThatHasLeftFormsNothing() throws Exception {
 		ElasticMembers ranks = new ElasticMembers(2, 2, 1);
 		Party leaving = party(ranks, new Member(1, "b1", "host"));
