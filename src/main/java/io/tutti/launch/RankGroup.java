@@ -217,13 +217,12 @@ final class RankGroup {
 	}
 
 	/**
-	 * Whether a rank that ends after the job is no failure: it was lost by a signal, or
-	 * is a replacement that the launcher has asked to stop and that has stopped. Any
-	 * other end of a replacement after that may have cut off its work.
+	 * Whether a rank that ends after the job is no failure: it was lost by a signal, also
+	 * the launcher's, or has stopped as the launcher asked.
 	 */
 	private boolean isReportedOnly(RankExit end) {
 		boolean terminated = this.phase != Phase.RUNNING && this.phase != Phase.FINISHING;
-		return terminated ? this.command.stoppedOnRequest(end) : end.signalled();
+		return end.signalled() || (terminated && this.command.stoppedOnRequest(end));
 	}
 
 	private void onLoss(RankExit end, LostRanks.Decision decision) {
@@ -243,12 +242,13 @@ final class RankGroup {
 
 	/**
 	 * All members of a job end together. A replacement that has not joined by then would
-	 * wait for a group that no longer exists.
+	 * wait for a group that no longer exists. A program may still work after the job.
 	 */
 	private void endReplacements(LostRanks lostRanks) {
 		this.pending.clear();
 		if (this.running.keySet().stream().allMatch(lostRanks::restarted)) {
-			enter(Phase.FINISHING, this.timings.drain());
+			enter(Phase.FINISHING, (this.command.kind() == LaunchedCommand.Kind.TRAINING) ? this.timings.leave()
+					: this.timings.drain());
 		}
 	}
 

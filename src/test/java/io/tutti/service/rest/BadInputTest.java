@@ -145,11 +145,11 @@ class BadInputTest {
 		});
 		String request = new String(BadRequests.post("/api/v1/collectives/all-reduce", new byte[0]),
 				StandardCharsets.US_ASCII)
-			.replace("Content-Length: 0", "Content-Length: 60")
+			.replace("Content-Length: 0", "Content-Length: 100")
 			.replace("Content-Type: application/json\r\n", type);
 		try (Socket socket = http().open()) {
 			socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
-			for (int sent = 0; sent < 60; sent++) {
+			for (int sent = 0; sent < 100; sent++) {
 				socket.getOutputStream().write(' ');
 				LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
 			}

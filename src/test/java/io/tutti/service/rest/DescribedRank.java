@@ -34,7 +34,7 @@ class DescribedRank {
 	@Bean
 	@Primary
 	BodyLimits strictLimits() {
-		return new BodyLimits(Duration.ofMillis(500), 2 << 20);
+		return new BodyLimits(Duration.ofMillis(1500), 2 << 20);
 	}
 
 	/** One operation of the description. */
