@@ -184,7 +184,7 @@ class AlertsIT {
 
 	/** Replacements whose metrics are only the start time, from which the alert is. */
 	private void replaceAPodThreeTimes(PrometheusServer prometheus, Map<String, Integer> ports) {
-		requireScraped(prometheus, START_TIME + "{pod=\"demo-tutti-0\"}");
+		requireScraped(prometheus, START_TIME + "{pod=\"demo-tutti-0-aaaaa\"}");
 		for (String pod : PODS.subList(3, PODS.size())) {
 			assertThat(prometheus.fired()).doesNotContain("TuttiRestartLoop");
 			HttpServer replacement = serving(ports.get(pod));
