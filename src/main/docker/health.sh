@@ -12,7 +12,8 @@ unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
 if [ "$ranks" = 1 ] && command -v curl >/dev/null 2>&1; then
   answers() { curl -m 2 -fsSk -o /dev/null "$1"; }
 elif [ "$ranks" = 1 ] && command -v wget >/dev/null 2>&1; then
-  answers() { wget -T 2 -t 1 -q --no-check-certificate -O /dev/null "$1"; }
+  # BusyBox may lack the option for the time.
+  answers() { timeout 2 wget -q --no-check-certificate -O /dev/null "$1"; }
 else
   exec java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData -cp /app/tutti.jar \
     io.tutti.probe.HealthProbe "$kind" "$ranks" "$least"
