@@ -9,9 +9,15 @@ import io.tutti.engine.control.ControlMessage.Hello;
 import io.tutti.engine.tls.PeerSocket;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+/**
+ * A process that another test starts inherits the open sockets for an instant, in which
+ * their ports stay in use.
+ */
+@Isolated
 @Timeout(60)
 class ConnectionAcceptorTest {
 
