@@ -2,6 +2,7 @@ package io.tutti.engine.bootstrap;
 
 import java.io.DataInputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.Socket;
 import java.net.SocketException;
@@ -127,9 +128,7 @@ final class RawRank implements AutoCloseable {
 	/** Whether the peer closes the connection, after any other output. */
 	boolean isHungUpOn() {
 		try {
-			while (this.socket.getInputStream().read() >= 0) {
-				Thread.onSpinWait();
-			}
+			discardInput();
 			return true;
 		}
 		catch (SocketTimeoutException ex) {
@@ -146,9 +145,7 @@ final class RawRank implements AutoCloseable {
 	 */
 	boolean isReset() {
 		try {
-			while (this.socket.getInputStream().read() >= 0) {
-				Thread.onSpinWait();
-			}
+			discardInput();
 			return false;
 		}
 		catch (SocketException ex) {
@@ -157,6 +154,10 @@ final class RawRank implements AutoCloseable {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+	}
+
+	private void discardInput() throws IOException {
+		this.socket.getInputStream().transferTo(OutputStream.nullOutputStream());
 	}
 
 	/** Closes the connection, as a killed process does. */
