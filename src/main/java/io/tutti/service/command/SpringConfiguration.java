@@ -44,7 +44,8 @@ final class SpringConfiguration {
 	/** Spring's own settings, and values that refer to other properties. */
 	private static boolean needsSpring(String name, String value) {
 		String lower = name.toLowerCase(Locale.ROOT);
-		return lower.startsWith("spring") || (lower.startsWith("tutti") && value.contains("${"));
+		return lower.startsWith("spring.") || lower.startsWith("spring_")
+				|| (lower.startsWith("tutti") && value.contains("${"));
 	}
 
 	/** Spring also accepts a variable with exactly the name of a property. */

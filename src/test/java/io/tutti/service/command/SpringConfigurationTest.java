@@ -42,6 +42,11 @@ class SpringConfigurationTest {
 		assertThat(isUsed(Map.of(), Map.of("spring.profiles.active", "mpi"))).isTrue();
 	}
 
+	@Test
+	void propertiesOfOtherProgramsOnSpringDoNotNeedSpring() {
+		assertThat(isUsed(Map.of(), Map.of("spring-javaformat.validate.skip", "true"))).isFalse();
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "application-mpi.yml", "application.properties", "application.yaml", "config" })
 	void anotherConfigurationFileNeedsSpring(String name) throws Exception {
