@@ -94,4 +94,47 @@ class LargeCopiesTest {
 		all.fill((byte) 0);
 	}
 
+	/**
+	 * Ranks measure from time to time whether to read, and do so in some of the calls.
+	 */
+	@ParameterizedTest
+	@ValueSource(ints = { 2, 3 })
+	void resultsAreCorrectWhileTheRanksMeasure(int worldSize) throws Exception {
+		int bytes = 40_000;
+		try (World world = Worlds.memory(worldSize); Arena arena = Arena.ofShared()) {
+			RankThreads.run(worldSize, LIMIT, (rank) -> {
+				ProcessGroup group = world.group(rank);
+				MemorySegment part = arena.allocate(bytes);
+				MemorySegment whole = arena.allocate((long) worldSize * bytes);
+				MemorySegment result = arena.allocate((long) worldSize * bytes);
+				for (int call = 0; call < 3000; call++) {
+					int root = call / 1000 % worldSize;
+					part.fill((byte) (call + rank));
+					group.allGather(part, result, DataType.INT8);
+					assertParts(result, bytes, worldSize, call);
+					group.allToAll(result, whole, DataType.INT8);
+					assertThat(whole.get(ValueLayout.JAVA_BYTE, whole.byteSize() - 1)).isEqualTo((byte) (call + rank));
+					result.fill((byte) 0);
+					group.gather(part, (rank == root) ? result : MemorySegment.NULL, DataType.INT8, root);
+					if (rank == root) {
+						assertParts(result, bytes, worldSize, call);
+					}
+					group.scatter(result, part, DataType.INT8, root);
+					assertParts(part, bytes, 1, call + rank);
+					group.broadcast(part, DataType.INT8, root);
+					assertParts(part, bytes, 1, call + root);
+				}
+				return null;
+			});
+		}
+	}
+
+	private static void assertParts(MemorySegment buffer, int bytes, int parts, int first) {
+		for (int part = 0; part < parts; part++) {
+			MemorySegment one = buffer.asSlice((long) part * bytes, bytes);
+			assertThat(one.get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) (first + part));
+			assertThat(one.asSlice(1).mismatch(one.asSlice(0, bytes - 1))).isEqualTo(-1);
+		}
+	}
+
 }

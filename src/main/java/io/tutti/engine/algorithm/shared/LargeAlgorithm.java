@@ -5,13 +5,14 @@ import io.tutti.engine.spi.Call;
 import io.tutti.engine.transport.shm.CallSlots;
 import io.tutti.engine.transport.shm.ChunkPipeline;
 import io.tutti.engine.transport.shm.ShmTransport;
-import io.tutti.engine.transport.shm.SymmetricBuffers;
+import io.tutti.engine.transport.shm.PeerBuffers;
 
 /**
  * Runs a collective on large buffers. If the buffers of all ranks are accessible in
- * place, all ranks work on them, and synchronize before and after. Otherwise the buffers
- * pass through the chunk pipeline: every rank fills slots, several chunks ahead, and
- * processes each chunk that all ranks have put.
+ * place, or are only copied and are read out of private memory, all ranks work on them,
+ * and synchronize before and after. Otherwise the buffers pass through the chunk
+ * pipeline: every rank fills slots, several chunks ahead, and processes each chunk that
+ * all ranks have put.
  */
 final class LargeAlgorithm implements Algorithm {
 
@@ -28,6 +29,8 @@ final class LargeAlgorithm implements Algorithm {
 
 	private final LargeCollective collective;
 
+	private final int rank;
+
 	private final int worldSize;
 
 	private final ShmTransport transport;
@@ -36,14 +39,21 @@ final class LargeAlgorithm implements Algorithm {
 
 	private final ChunkPipeline pipeline;
 
+	private final PeerBuffers buffers;
+
+	private final CopyChoice choice;
+
 	private boolean allArrived;
 
-	LargeAlgorithm(LargeCollective collective, int worldSize, ShmTransport transport) {
+	LargeAlgorithm(LargeCollective collective, int rank, int worldSize, ShmTransport transport, CopyChoice choice) {
 		this.collective = collective;
+		this.rank = rank;
 		this.worldSize = worldSize;
 		this.transport = transport;
 		this.slots = transport.slots();
 		this.pipeline = transport.pipeline();
+		this.buffers = transport.buffers();
+		this.choice = choice;
 	}
 
 	/**
@@ -63,17 +73,46 @@ final class LargeAlgorithm implements Algorithm {
 
 	@Override
 	public void run(Call call) {
-		if (this.collective.post(call)) {
+		boolean readable = this.collective.copies() && this.choice.applies(call);
+		int chooser = this.collective.chooser(call);
+		boolean reads = readable && this.buffers.reads(chooser);
+		boolean chooses = readable && chooser == this.rank;
+		boolean measures = chooses && this.choice.measures(call);
+		boolean inPlace = this.collective.post(call, reads);
+		if (inPlace || reads || measures) {
 			this.slots.awaitAll();
-			SymmetricBuffers buffers = this.transport.buffers();
-			if (buffers.allReachable()) {
-				this.collective.runDirectly(call);
-				buffers.finish();
-				buffers.awaitFinished();
-				return;
+			inPlace = allReachable(call);
+		}
+		boolean sends = this.collective.sends(call, this.rank);
+		long start = measures ? System.nanoTime() : 0;
+		if (!sends) {
+			this.collective.copyOwnPart(call);
+		}
+		if (!(inPlace || reads) || !runDirectly(call)) {
+			pass(call);
+		}
+		if (sends) {
+			this.collective.copyOwnPart(call);
+		}
+		if (chooses && !inPlace) {
+			this.choice.record(call, reads, measures ? System.nanoTime() - start : 0);
+		}
+	}
+
+	private boolean allReachable(Call call) {
+		for (int peer = 0; peer < this.worldSize; peer++) {
+			if (this.collective.sends(call, peer) && !this.buffers.reachable(peer)) {
+				return false;
 			}
 		}
-		pass(call);
+		return true;
+	}
+
+	/** Returns whether all ranks could access all buffers. */
+	private boolean runDirectly(Call call) {
+		this.collective.runDirectly(call);
+		this.buffers.finish();
+		return this.buffers.awaitFinished();
 	}
 
 	private void pass(Call call) {
@@ -81,22 +120,26 @@ final class LargeAlgorithm implements Algorithm {
 		this.pipeline.begin(this.collective.divide(call));
 		boolean reduces = this.collective.reduces();
 		long chunks = this.collective.chunks(call);
-		long put = 0;
+		long put = this.collective.sends(call, this.rank) ? 0 : chunks;
 		long reduced = 0;
-		long taken = 0;
-		while (taken < chunks) {
+		long taken = this.collective.receives(call, this.rank) ? 0 : chunks;
+		if (taken == chunks) {
+			this.pipeline.taken(chunks - 1);
+		}
+		while (put < chunks || taken < chunks) {
 			boolean moved = false;
 			if (put < chunks && this.pipeline.free(put)) {
 				this.collective.put(call, put);
 				this.pipeline.put(put++);
 				moved = true;
 			}
-			if (reduces && reduced < put && putByAll(reduced)) {
+			if (reduces && reduced < put && putByAll(call, reduced)) {
 				this.collective.reduce(call, reduced);
 				this.pipeline.reduced(reduced++);
 				moved = true;
 			}
-			if (reduces ? taken < reduced && reducedByAll(taken) : taken < put && putByAll(taken)) {
+			if (taken < chunks
+					&& (reduces ? taken < reduced && reducedByAll(taken) : taken < put && putByAll(call, taken))) {
 				this.collective.take(call, taken);
 				this.pipeline.taken(taken++);
 				moved = true;
@@ -106,9 +149,10 @@ final class LargeAlgorithm implements Algorithm {
 		this.pipeline.end(chunks);
 	}
 
-	private boolean putByAll(long chunk) {
+	private boolean putByAll(Call call, long chunk) {
 		for (int peer = 0; peer < this.worldSize; peer++) {
-			if (!(this.allArrived || this.slots.arrived(peer)) || !this.pipeline.hasPut(peer, chunk)) {
+			if (!(this.allArrived || this.slots.arrived(peer))
+					|| this.collective.sends(call, peer) && !this.pipeline.hasPut(peer, chunk)) {
 				return false;
 			}
 		}

@@ -9,14 +9,35 @@ import io.tutti.engine.spi.Call;
 interface LargeCollective {
 
 	/**
-	 * Posts a call and the buffer that the other ranks access.
+	 * Posts a call and the buffer that the other ranks access, if there is one.
+	 * @param readable whether they can read private memory
 	 * @return whether they can access it in place
 	 */
-	boolean post(Call call);
+	boolean post(Call call, boolean readable);
+
+	/** Whether only bytes are copied, so that the ranks may read private memory. */
+	default boolean copies() {
+		return false;
+	}
+
+	/** Whether the other ranks access a buffer of a rank. */
+	default boolean sends(Call call, int rank) {
+		return true;
+	}
+
+	/** Whether a rank accesses buffers of other ranks. */
+	default boolean receives(Call call, int rank) {
+		return true;
+	}
+
+	/** The rank that chooses, one that receives. */
+	default int chooser(Call call) {
+		return 0;
+	}
 
 	/**
-	 * Does this rank's share where the buffers of all ranks are accessible; all ranks are
-	 * in the call.
+	 * Does this rank's share where the buffers of all ranks that send are accessible; all
+	 * ranks are in the call.
 	 */
 	void runDirectly(Call call);
 
@@ -43,5 +64,12 @@ interface LargeCollective {
 	 * results, for the last time.
 	 */
 	void take(Call call, long chunk);
+
+	/**
+	 * Copies this rank's own part to itself, after others have what they wait for, or
+	 * while it waits for them.
+	 */
+	default void copyOwnPart(Call call) {
+	}
 
 }

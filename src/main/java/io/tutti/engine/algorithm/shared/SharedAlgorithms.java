@@ -1,6 +1,7 @@
 package io.tutti.engine.algorithm.shared;
 
 import java.util.Arrays;
+import java.util.List;
 
 import io.tutti.Collective;
 import io.tutti.engine.algorithm.Algorithm;
@@ -30,6 +31,8 @@ public final class SharedAlgorithms {
 
 	private final CallSlots slots;
 
+	private final CopyChoice choice;
+
 	/** For calls whose operands fit into the call slots, by ordinal. */
 	private final Algorithm[] flat;
 
@@ -49,17 +52,21 @@ public final class SharedAlgorithms {
 		this.worldSize = identity.worldSize();
 		this.transport = transport;
 		this.slots = transport.slots();
+		this.choice = new CopyChoice(transport.buffers());
 		FlatAlgorithms small = new FlatAlgorithms(rank, this.worldSize, this.slots, kernels);
 		this.flat = Arrays.stream(Collective.values()).map(small::of).toArray(Algorithm[]::new);
-		large(Collective.ALL_REDUCE, new SharedAllReduce(rank, this.worldSize, transport, kernels));
-		large(Collective.ALL_GATHER, new SharedExchange(rank, this.worldSize, transport, false));
-		large(Collective.REDUCE_SCATTER, new SharedReduceScatter(rank, this.worldSize, transport, kernels, scratch));
-		large(Collective.ALL_TO_ALL, new SharedExchange(rank, this.worldSize, transport, true));
-		this.large[Collective.BROADCAST.ordinal()] = new SharedBroadcast(rank, transport);
+		large(rank, Collective.ALL_REDUCE, new SharedAllReduce(rank, this.worldSize, transport, kernels));
+		large(rank, Collective.REDUCE_SCATTER,
+				new SharedReduceScatter(rank, this.worldSize, transport, kernels, scratch));
+		for (Collective copying : List.of(Collective.ALL_GATHER, Collective.ALL_TO_ALL, Collective.GATHER,
+				Collective.SCATTER)) {
+			large(rank, copying, new SharedExchange(rank, this.worldSize, transport, copying));
+		}
+		this.large[Collective.BROADCAST.ordinal()] = new SharedBroadcast(rank, transport, this.choice);
 	}
 
-	private void large(Collective collective, LargeCollective work) {
-		this.large[collective.ordinal()] = new LargeAlgorithm(work, this.worldSize, this.transport);
+	private void large(int rank, Collective collective, LargeCollective work) {
+		this.large[collective.ordinal()] = new LargeAlgorithm(work, rank, this.worldSize, this.transport, this.choice);
 	}
 
 	/**

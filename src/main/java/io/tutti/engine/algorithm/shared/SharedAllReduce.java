@@ -6,7 +6,7 @@ import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.shm.ChunkPipeline;
 import io.tutti.engine.transport.shm.ShmTransport;
-import io.tutti.engine.transport.shm.SymmetricBuffers;
+import io.tutti.engine.transport.shm.PeerBuffers;
 
 /**
  * All-reduce of large buffers. Where all buffers are accessible in place, each rank
@@ -36,7 +36,7 @@ final class SharedAllReduce implements LargeCollective {
 
 	private final int worldSize;
 
-	private final SymmetricBuffers buffers;
+	private final PeerBuffers buffers;
 
 	private final ChunkPipeline pipeline;
 
@@ -59,7 +59,7 @@ final class SharedAllReduce implements LargeCollective {
 	 * first.
 	 */
 	@Override
-	public boolean post(Call call) {
+	public boolean post(Call call, boolean readable) {
 		if (call.sendAddress() != call.receiveAddress()
 				&& this.buffers.contain(call.receiveAddress(), call.receiveBytes())) {
 			NativeMemory.copy(call.sendAddress(), call.receiveAddress(), call.receiveBytes());

@@ -5,12 +5,12 @@ import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.shm.ChunkPipeline;
 import io.tutti.engine.transport.shm.ShmTransport;
-import io.tutti.engine.transport.shm.SymmetricBuffers;
+import io.tutti.engine.transport.shm.PeerBuffers;
 
 /**
- * Broadcast of a large buffer. Where the root's buffer is accessible in place, the other
- * ranks copy it once. Otherwise the root stages it chunk by chunk, and the other ranks
- * copy each chunk as it arrives.
+ * Broadcast of a large buffer. Where the root's buffer is accessible in place or is read
+ * out of private memory, the other ranks copy it once. Otherwise the root stages it chunk
+ * by chunk, and the other ranks copy each chunk as it arrives.
  */
 final class SharedBroadcast implements Algorithm {
 
@@ -18,42 +18,63 @@ final class SharedBroadcast implements Algorithm {
 
 	private final ShmTransport transport;
 
-	private final SymmetricBuffers buffers;
+	private final PeerBuffers buffers;
 
 	private final ChunkPipeline pipeline;
 
-	SharedBroadcast(int rank, ShmTransport transport) {
+	private final CopyChoice choice;
+
+	SharedBroadcast(int rank, ShmTransport transport, CopyChoice choice) {
 		this.rank = rank;
 		this.transport = transport;
 		this.buffers = transport.buffers();
 		this.pipeline = transport.pipeline();
+		this.choice = choice;
 	}
 
 	@Override
 	public void run(Call call) {
 		boolean root = this.rank == call.root();
-		boolean reachable = this.buffers.post(call);
+		boolean readable = this.choice.applies(call);
+		int chooser = (call.root() == 0) ? 1 : 0;
+		boolean reads = readable && this.buffers.reads(chooser);
+		boolean inPlace = this.buffers.post(call, reads);
 		if (!root) {
 			this.transport.slots().await(call.root());
-			reachable = this.buffers.reachable(call.root());
+			inPlace = this.buffers.reachable(call.root());
 		}
-		if (reachable) {
+		boolean chooses = readable && !inPlace && this.rank == chooser;
+		boolean measures = chooses && this.choice.measures(call);
+		long start = measures ? System.nanoTime() : 0;
+		if (inPlace) {
 			copyInPlace(call, root);
 		}
-		else {
+		else if (!reads || !read(call, root)) {
 			pass(call, root);
+		}
+		if (chooses) {
+			this.choice.record(call, reads, measures ? System.nanoTime() - start : 0);
 		}
 	}
 
 	private void copyInPlace(Call call, boolean root) {
 		if (!root) {
-			NativeMemory.copy(this.buffers.address(call.root()), call.receiveAddress(), call.bytes());
+			this.buffers.copy(call.root(), 0, call.receiveAddress(), call.bytes());
 			this.buffers.requireUnchanged(call.root());
 		}
 		this.buffers.finish();
 		if (root) {
 			this.buffers.awaitFinished();
 		}
+	}
+
+	/** Returns whether all ranks could read the root's buffer. */
+	private boolean read(Call call, boolean root) {
+		if (!root) {
+			this.buffers.copy(call.root(), 0, call.receiveAddress(), call.bytes());
+		}
+		this.buffers.finish();
+		return this.buffers.awaitFinished();
 	}
 
 	private void pass(Call call, boolean root) {

@@ -4,7 +4,7 @@ import io.tutti.engine.algorithm.Scratch;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.transport.shm.ShmTransport;
-import io.tutti.engine.transport.shm.SymmetricBuffers;
+import io.tutti.engine.transport.shm.PeerBuffers;
 
 /**
  * Reduce-scatter of large buffers. Where the buffers of all ranks are accessible in
@@ -21,7 +21,7 @@ final class SharedReduceScatter implements LargeCollective {
 
 	private final int worldSize;
 
-	private final SymmetricBuffers buffers;
+	private final PeerBuffers buffers;
 
 	private final ReductionKernels kernels;
 
@@ -39,8 +39,8 @@ final class SharedReduceScatter implements LargeCollective {
 	}
 
 	@Override
-	public boolean post(Call call) {
-		return this.buffers.post(call);
+	public boolean post(Call call, boolean readable) {
+		return this.buffers.post(call.sendAddress(), call.sendBytes());
 	}
 
 	@Override

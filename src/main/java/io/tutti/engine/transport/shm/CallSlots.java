@@ -70,6 +70,11 @@ public final class CallSlots {
 		return this.capacity;
 	}
 
+	/** Number of this call. */
+	long round() {
+		return this.round;
+	}
+
 	/** Begins the next round: waits until this rank's slot is free. */
 	void begin() {
 		this.round++;

@@ -58,8 +58,12 @@ record HostLayout(int ranks) {
 		REDUCED,
 		/** Byte position up to which the rank has taken chunks from all rings. */
 		TAKEN,
-		/** Number of passes over symmetric buffers that the rank has finished. */
+		/** Number of passes over other ranks' buffers that the rank has finished. */
 		FINISHED,
+		/** The pass in which the rank could not read another one's private memory. */
+		UNREADABLE,
+		/** The rank's choice whether ranks read private memory, and its first round. */
+		CHOICE,
 		/** Whether the rank sleeps while it waits for messages. */
 		MESSAGE_SLEEPING,
 		/** The word that the rank sleeps on while it waits for messages. */

@@ -48,7 +48,7 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 
 	private final ChunkPipeline pipeline;
 
-	private final SymmetricBuffers buffers;
+	private final PeerBuffers buffers;
 
 	private final SegmentDirectory directory;
 
@@ -76,7 +76,7 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 		this.doorbell = new Doorbell(memory, Futex.find(this.arena));
 		this.slots = new CallSlots(memory, this.context, this.doorbell, this);
 		this.pipeline = new ChunkPipeline(memory, this.doorbell);
-		this.buffers = new SymmetricBuffers(memory, this.slots, this.doorbell, this, this.arena);
+		this.buffers = new PeerBuffers(memory, this.slots, this.doorbell, this, this.arena);
 		this.directory = new SegmentDirectory(settings);
 		this.events = events;
 		this.links = new RingLink[identity.worldSize()];
@@ -98,7 +98,7 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 	}
 
 	/** Buffers that all ranks can access in place. */
-	public SymmetricBuffers buffers() {
+	public PeerBuffers buffers() {
 		return this.buffers;
 	}
 

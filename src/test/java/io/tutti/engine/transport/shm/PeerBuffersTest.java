@@ -1,5 +1,7 @@
 package io.tutti.engine.transport.shm;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -8,6 +10,7 @@ import io.tutti.CollectiveListener;
 import io.tutti.CollectiveTimeoutException;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.IssuedCall;
@@ -17,15 +20,19 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
  * Two ranks in one thread, so that the test controls the order of steps.
  */
 @Timeout(60)
-class SymmetricBuffersTest {
+class PeerBuffersTest {
 
 	private static final Duration LIMIT = Duration.ofSeconds(30);
+
+	/** In the first page, which no process maps. */
+	private static final long UNMAPPED = 64;
 
 	@TempDir
 	private Path directory;
@@ -55,12 +62,57 @@ class SymmetricBuffersTest {
 		this.ranks.get(0).enter(IssuedCall.barrier(2, LIMIT));
 		this.ranks.get(0).buffers().finish();
 		this.ranks.get(1).enter(IssuedCall.barrier(2, Duration.ofMillis(200)));
-		SymmetricBuffers reader = this.ranks.get(1).buffers();
+		PeerBuffers reader = this.ranks.get(1).buffers();
 		reader.finish();
 		reader.awaitFinished();
 		this.ranks.get(0).fail();
 		assertThatThrownBy(() -> reader.requireUnchanged(0)).isInstanceOf(CollectiveTimeoutException.class);
 		assertThatThrownBy(reader::awaitFinished).isInstanceOf(CollectiveTimeoutException.class);
+	}
+
+	/** Otherwise one rank would read while another one passes chunks. */
+	@Test
+	void aChoiceTakesEffectInTheSameRoundOnEveryRank() {
+		boolean[] ahead = new boolean[40];
+		for (int round = 0; round < ahead.length + 3; round++) {
+			if (round >= 3) {
+				assertThat(readsInNextRound(1)).as("round %d", round - 3).isEqualTo(ahead[round - 3]);
+			}
+			if (round < ahead.length) {
+				ahead[round] = readsInNextRound(0);
+				PeerBuffers chooser = this.ranks.get(0).buffers();
+				if (chooser.mayChoose()) {
+					chooser.choose(!ahead[round]);
+				}
+			}
+		}
+		assertThat(ahead).contains(true).contains(false);
+	}
+
+	private boolean readsInNextRound(int rank) {
+		ShmTransport transport = this.ranks.get(rank);
+		transport.enter(IssuedCall.barrier(2, LIMIT));
+		boolean reads = transport.buffers().reads(0);
+		transport.slots().post();
+		return reads;
+	}
+
+	/** As the memory of a device, or of a rank that has ended. */
+	@Test
+	void allRanksLearnThatPrivateMemoryCannotBeRead() {
+		MemorySegment own = Arena.ofAuto().allocate(64);
+		for (int rank = 0; rank < 2; rank++) {
+			Call call = IssuedCall.barrier(2, LIMIT);
+			call.place((rank == 0) ? UNMAPPED : own.address(), 64, 0, 0);
+			this.ranks.get(rank).enter(call);
+			this.ranks.get(rank).buffers().post(call, true);
+		}
+		this.ranks.forEach((rank) -> rank.slots().awaitAll());
+		PeerBuffers reader = this.ranks.get(1).buffers();
+		assertThat(reader.canRead()).isTrue();
+		reader.copy(0, 0, own.address(), 64);
+		this.ranks.forEach((rank) -> rank.buffers().finish());
+		assertThat(this.ranks).allMatch((rank) -> !rank.buffers().awaitFinished() && !rank.buffers().canRead());
 	}
 
 }

@@ -1,0 +1,199 @@
+package io.tutti.engine.transport.shm;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.invoke.VarHandle;
+
+import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.NativeMemory;
+import io.tutti.engine.transport.shm.HostLayout.Line;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Buffers of the ranks in a call, as the other ranks access them. Those that the engine
+ * has allocated lie in memory that all ranks of the group map, and are accessed in place.
+ * Private ones can be read by cross-memory attach. A call posts the reference to its
+ * buffer in the call slots: negative for one accessed in place, the address for one to
+ * read, or 0.
+ * <p>
+ * A rank's choice whether ranks read takes effect {@value #NOTICE} rounds later. Then
+ * every rank has seen it, because no rank is more than {@value HostLayout#SLOTS} rounds
+ * ahead of another one.
+ */
+public final class PeerBuffers {
+
+	/** Rounds from a choice until it takes effect. */
+	private static final int NOTICE = HostLayout.SLOTS + 1;
+
+	/**
+	 * Rounds until the next choice: every rank has reached the effect of the last one.
+	 */
+	private static final int MIN_ROUNDS = NOTICE + HostLayout.SLOTS - 1;
+
+	private final HostMemory memory;
+
+	private final CallSlots slots;
+
+	private final Doorbell doorbell;
+
+	private final WaitPolicy waiting;
+
+	/** Reads private memory; {@code null} if that is not possible. */
+	private @Nullable CrossMemoryAttach attach;
+
+	/** What this rank posts. */
+	private final long reference;
+
+	/** Round of this rank's last choice. */
+	private long chosen = -MIN_ROUNDS;
+
+	private long passes;
+
+	PeerBuffers(HostMemory memory, CallSlots slots, Doorbell doorbell, WaitPolicy waiting, Arena arena) {
+		this.memory = memory;
+		this.slots = slots;
+		this.doorbell = doorbell;
+		this.waiting = waiting;
+		this.attach = memory.attach(arena);
+		this.reference = arena.allocate(Long.BYTES, Long.BYTES).address();
+	}
+
+	/** Whether the ranks can read each other's private memory; the same on every rank. */
+	public boolean canRead() {
+		return this.attach != null;
+	}
+
+	/**
+	 * Posts a call and the location of one of its buffers, which the other ranks access
+	 * in place or not at all.
+	 * @return whether they can access it in place
+	 */
+	public boolean post(long address, long bytes) {
+		return post(this.memory.allocations().reference(address, bytes));
+	}
+
+	/**
+	 * Posts a call and the location of its send buffer, which the other ranks can access
+	 * in place or, if it is readable, can read.
+	 * @return whether the other ranks can access it in place
+	 */
+	public boolean post(Call call, boolean readable) {
+		long shared = this.memory.allocations().reference(call.sendAddress(), call.sendBytes());
+		post((shared != 0 || !readable) ? shared : call.sendAddress());
+		return shared != 0;
+	}
+
+	private boolean post(long reference) {
+		NativeMemory.putLong(this.reference, reference);
+		this.slots.post(this.reference, Long.BYTES);
+		return reference != 0;
+	}
+
+	/** Whether this rank may choose again. */
+	public boolean mayChoose() {
+		return this.slots.round() >= this.chosen + MIN_ROUNDS;
+	}
+
+	/**
+	 * Chooses whether ranks read, from {@value #NOTICE} rounds after this one on. To be
+	 * called if {@link #mayChoose()}, and with another value than the last time.
+	 */
+	public void choose(boolean reads) {
+		this.chosen = this.slots.round();
+		SharedWords.release(this.memory.line(this.memory.self(), Line.CHOICE),
+				(this.chosen + NOTICE) << 1 | (reads ? 1 : 0));
+	}
+
+	/**
+	 * Whether a rank has chosen that ranks read in this round; the same on every rank.
+	 */
+	public boolean reads(int rank) {
+		long choice = SharedWords.acquire(this.memory.line(rank, Line.CHOICE));
+		boolean chosen = (choice & 1) != 0;
+		return (this.slots.round() >= choice >> 1) == chosen;
+	}
+
+	/** Whether the other ranks can access a buffer of this rank in place. */
+	public boolean contain(long address, long bytes) {
+		return this.memory.allocations().reference(address, bytes) != 0;
+	}
+
+	/** Whether the buffer that an arrived rank posted is accessible in place. */
+	public boolean reachable(int rank) {
+		return reference(rank) < 0;
+	}
+
+	/**
+	 * Checks that a rank was still in the call after this rank has read its buffer. A
+	 * rank whose call has failed has broken the group: waits for the verdict.
+	 */
+	public void requireUnchanged(int rank) {
+		// The buffer is read by plain loads, which must not pass the load of the line.
+		VarHandle.acquireFence();
+		while (SharedWords.read(this.memory.line(rank, Line.FAILED)) != 0) {
+			this.waiting.stalled();
+		}
+	}
+
+	/** Address of a rank's accessible buffer in this process. */
+	public long address(int rank) {
+		return this.memory.allocations().address(rank, reference(rank));
+	}
+
+	/**
+	 * Copies bytes of the buffer that an arrived rank posted. If private memory cannot be
+	 * read, {@link #awaitFinished()} says so on every rank.
+	 * @param offset offset in that buffer
+	 * @param target address in this process
+	 */
+	public void copy(int rank, long offset, long target, long bytes) {
+		long reference = reference(rank);
+		CrossMemoryAttach reading = this.attach;
+		if (reference < 0) {
+			NativeMemory.copy(address(rank) + offset, target, bytes);
+		}
+		else if (reading != null) {
+			try {
+				reading.copy(this.memory.pid(rank), reference + offset, target, bytes);
+			}
+			catch (IOException ex) {
+				// The rank has ended, or its memory is a device's.
+				SharedWords.release(this.memory.line(this.memory.self(), Line.UNREADABLE), this.passes + 1);
+			}
+		}
+	}
+
+	private long reference(int rank) {
+		return NativeMemory.getLong(this.slots.operand(rank, Long.BYTES));
+	}
+
+	/** Publishes that this rank has finished its pass over the other ranks' buffers. */
+	public void finish() {
+		this.passes++;
+		SharedWords.release(this.memory.line(this.memory.self(), Line.FINISHED), this.passes);
+		this.doorbell.ringAll();
+	}
+
+	/**
+	 * Waits until all ranks have finished their pass, so that the buffers may be modified
+	 * again.
+	 * @return {@code false} if a rank could not read another one's private memory. Then
+	 * the copies are incomplete, and no rank reads any more
+	 */
+	public boolean awaitFinished() {
+		boolean complete = true;
+		for (int rank = 0; rank < this.memory.ranks(); rank++) {
+			while (SharedWords.acquire(this.memory.line(rank, Line.FINISHED)) < this.passes) {
+				this.waiting.stalled();
+			}
+			requireUnchanged(rank);
+			complete &= SharedWords.acquire(this.memory.line(rank, Line.UNREADABLE)) != this.passes;
+		}
+		this.waiting.moved();
+		if (!complete) {
+			this.attach = null;
+		}
+		return complete;
+	}
+
+}
