@@ -1,5 +1,7 @@
 package io.tutti.engine.algorithm.shared;
 
+import java.util.Arrays;
+
 import io.tutti.Collective;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.transport.shm.ChunkPipeline;
@@ -19,9 +21,11 @@ final class CopyChoice {
 	private static final long MIN_BYTES = 16 << 10;
 
 	/**
-	 * Calls of one measurement after the pipeline is in the caches; the shortest counts.
+	 * Last calls of a measurement, when the pipeline is in the caches. Their median
+	 * counts: where the sender is ahead, a single call may take less than it usually
+	 * does.
 	 */
-	private static final int MEASURED = 4;
+	private static final int MEASURED = 8;
 
 	/** Share of the calls with the slower way, so that they cost little. */
 	private static final int CALLS_PER_TRIAL = 16;
@@ -61,10 +65,10 @@ final class CopyChoice {
 
 	private long bytes;
 
-	/** Nanoseconds of the shortest call in this phase. */
-	private long shortest;
+	/** Nanoseconds of the last calls in this phase. */
+	private final long[] durations = new long[MEASURED];
 
-	/** Nanoseconds of the shortest call with the way in use. */
+	/** Nanoseconds of a call with the way in use. */
 	private long usual;
 
 	CopyChoice(PeerBuffers buffers) {
@@ -98,14 +102,14 @@ final class CopyChoice {
 					change(Phase.PAUSE);
 				}
 				else if (add(call, read == this.reads, nanos)) {
-					this.usual = this.shortest;
+					this.usual = median();
 					this.buffers.choose(!this.reads);
 					change(Phase.TRIAL);
 				}
 			}
 			case TRIAL -> {
 				boolean complete = add(call, read != this.reads && isMeasured(call), nanos);
-				if (complete && this.shortest < GAIN * this.usual) {
+				if (complete && median() < GAIN * this.usual) {
 					this.reads = !this.reads;
 					change(Phase.PAUSE);
 				}
@@ -134,16 +138,19 @@ final class CopyChoice {
 	/** Returns whether the measurement is complete. */
 	private boolean add(Call call, boolean counts, long nanos) {
 		if (counts) {
-			this.shortest = Math.min(this.shortest, nanos);
-			this.calls++;
+			this.durations[this.calls++ % MEASURED] = nanos;
 		}
 		return this.calls >= measured(call);
+	}
+
+	private long median() {
+		Arrays.sort(this.durations);
+		return this.durations[MEASURED / 2];
 	}
 
 	private void change(Phase next) {
 		this.phase = next;
 		this.calls = 0;
-		this.shortest = Long.MAX_VALUE;
 		if (next == Phase.PAUSE) {
 			this.since = System.nanoTime();
 		}
