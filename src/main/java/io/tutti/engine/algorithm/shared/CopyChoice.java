@@ -27,7 +27,9 @@ final class CopyChoice {
 	 */
 	private static final int MEASURED = 8;
 
-	/** Share of the calls with the slower way, so that they cost little. */
+	/**
+	 * Calls between two measurements for each measured one, so that trials cost little.
+	 */
 	private static final int CALLS_PER_TRIAL = 16;
 
 	private static final long MIN_NANOS = 20_000_000;

@@ -4,8 +4,8 @@ import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.transport.shm.CallSlots;
 import io.tutti.engine.transport.shm.ChunkPipeline;
-import io.tutti.engine.transport.shm.ShmTransport;
 import io.tutti.engine.transport.shm.PeerBuffers;
+import io.tutti.engine.transport.shm.ShmTransport;
 
 /**
  * Runs a collective on large buffers. If the buffers of all ranks are accessible in

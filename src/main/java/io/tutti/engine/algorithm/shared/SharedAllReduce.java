@@ -5,8 +5,8 @@ import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.shm.ChunkPipeline;
-import io.tutti.engine.transport.shm.ShmTransport;
 import io.tutti.engine.transport.shm.PeerBuffers;
+import io.tutti.engine.transport.shm.ShmTransport;
 
 /**
  * All-reduce of large buffers. Where all buffers are accessible in place, each rank

@@ -4,8 +4,8 @@ import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.shm.ChunkPipeline;
-import io.tutti.engine.transport.shm.ShmTransport;
 import io.tutti.engine.transport.shm.PeerBuffers;
+import io.tutti.engine.transport.shm.ShmTransport;
 
 /**
  * Broadcast of a large buffer. Where the root's buffer is accessible in place or is read
@@ -46,10 +46,7 @@ final class SharedBroadcast implements Algorithm {
 		boolean chooses = readable && !inPlace && this.rank == chooser;
 		boolean measures = chooses && this.choice.measures(call);
 		long start = measures ? System.nanoTime() : 0;
-		if (inPlace) {
-			copyInPlace(call, root);
-		}
-		else if (!reads || !read(call, root)) {
+		if (!(inPlace || reads) || !copyOnce(call, root, inPlace)) {
 			pass(call, root);
 		}
 		if (chooses) {
@@ -57,24 +54,17 @@ final class SharedBroadcast implements Algorithm {
 		}
 	}
 
-	private void copyInPlace(Call call, boolean root) {
+	/**
+	 * Returns whether all ranks could access the root's buffer, which can fail only if
+	 * they read it.
+	 */
+	private boolean copyOnce(Call call, boolean root, boolean inPlace) {
 		if (!root) {
 			this.buffers.copy(call.root(), 0, call.receiveAddress(), call.bytes());
 			this.buffers.requireUnchanged(call.root());
 		}
 		this.buffers.finish();
-		if (root) {
-			this.buffers.awaitFinished();
-		}
-	}
-
-	/** Returns whether all ranks could read the root's buffer. */
-	private boolean read(Call call, boolean root) {
-		if (!root) {
-			this.buffers.copy(call.root(), 0, call.receiveAddress(), call.bytes());
-		}
-		this.buffers.finish();
-		return this.buffers.awaitFinished();
+		return (inPlace && !root) || this.buffers.awaitFinished();
 	}
 
 	private void pass(Call call, boolean root) {

@@ -3,8 +3,8 @@ package io.tutti.engine.algorithm.shared;
 import io.tutti.Collective;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.NativeMemory;
-import io.tutti.engine.transport.shm.ShmTransport;
 import io.tutti.engine.transport.shm.PeerBuffers;
+import io.tutti.engine.transport.shm.ShmTransport;
 
 /**
  * All-gather, all-to-all, gather and scatter of large buffers. Where the buffers of all

@@ -3,8 +3,8 @@ package io.tutti.engine.algorithm.shared;
 import io.tutti.engine.algorithm.Scratch;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.spi.Call;
-import io.tutti.engine.transport.shm.ShmTransport;
 import io.tutti.engine.transport.shm.PeerBuffers;
+import io.tutti.engine.transport.shm.ShmTransport;
 
 /**
  * Reduce-scatter of large buffers. Where the buffers of all ranks are accessible in

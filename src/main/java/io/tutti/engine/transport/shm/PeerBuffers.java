@@ -147,19 +147,26 @@ public final class PeerBuffers {
 	 * @param target address in this process
 	 */
 	public void copy(int rank, long offset, long target, long bytes) {
-		long reference = reference(rank);
-		CrossMemoryAttach reading = this.attach;
-		if (reference < 0) {
+		if (reachable(rank)) {
 			NativeMemory.copy(address(rank) + offset, target, bytes);
 		}
-		else if (reading != null) {
-			try {
-				reading.copy(this.memory.pid(rank), reference + offset, target, bytes);
-			}
-			catch (IOException ex) {
-				// The rank has ended, or its memory is a device's.
-				SharedWords.release(this.memory.line(this.memory.self(), Line.UNREADABLE), this.passes + 1);
-			}
+		else if (!read(rank, reference(rank) + offset, target, bytes)) {
+			SharedWords.release(this.memory.line(this.memory.self(), Line.UNREADABLE), this.passes + 1);
+		}
+	}
+
+	/** Fails if the rank has ended, or its memory is a device's. */
+	private boolean read(int rank, long source, long target, long bytes) {
+		CrossMemoryAttach reading = this.attach;
+		if (reading == null) {
+			return false;
+		}
+		try {
+			reading.copy(this.memory.pid(rank), source, target, bytes);
+			return true;
+		}
+		catch (IOException ex) {
+			return false;
 		}
 	}
 

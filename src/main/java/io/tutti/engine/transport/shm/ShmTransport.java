@@ -97,7 +97,7 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 		return this.pipeline;
 	}
 
-	/** Buffers that all ranks can access in place. */
+	/** Buffers of the ranks in a call, as the other ranks access them. */
 	public PeerBuffers buffers() {
 		return this.buffers;
 	}
