@@ -128,7 +128,9 @@ final class RankGroup {
 
 	/**
 	 * Waits for the last output. After the limit it waits only while the launcher's own
-	 * reader is slow, and for no child process that holds the output open.
+	 * reader is slow, and for no child process that holds the output open. The output of
+	 * a child process that writes on ends as well: the JDK closes the output of an ended
+	 * process between two reads.
 	 */
 	private void awaitOutput() throws InterruptedException {
 		do {
@@ -137,7 +139,7 @@ final class RankGroup {
 				process.awaitOutput(endNanos);
 			}
 		}
-		while (this.started.stream().anyMatch(RankProcess::hasOutput));
+		while (this.started.stream().anyMatch((process) -> process.hasOutput(OUTPUT_LIMIT)));
 	}
 
 	/** Kills the running ranks after a start that failed halfway. */

@@ -30,8 +30,10 @@ final class RankProcess {
 	private record Relay(Thread thread, Output output) {
 	}
 
-	/** Output of the rank, and whether its reader waits for more of it. */
+	/** Output of the rank, and since when its reader waits for more of it. */
 	private static final class Output extends FilterInputStream {
+
+		private volatile long awaitedSinceNanos;
 
 		private volatile boolean awaited;
 
@@ -41,6 +43,7 @@ final class RankProcess {
 
 		@Override
 		public int read(byte[] bytes, int offset, int length) throws IOException {
+			this.awaitedSinceNanos = System.nanoTime();
 			this.awaited = true;
 			try {
 				return super.read(bytes, offset, length);
@@ -48,6 +51,11 @@ final class RankProcess {
 			finally {
 				this.awaited = false;
 			}
+		}
+
+		/** A read that has just begun may still find output. */
+		boolean isSilent(Duration limit) {
+			return this.awaited && System.nanoTime() - this.awaitedSinceNanos >= limit.toNanos();
 		}
 
 	}
@@ -162,9 +170,12 @@ final class RankProcess {
 		}
 	}
 
-	/** Whether output that the rank has written still waits for the launcher's reader. */
-	boolean hasOutput() {
-		return this.relays.stream().anyMatch((relay) -> relay.thread().isAlive() && !relay.output().awaited);
+	/**
+	 * Whether output that the rank has written may still wait for the launcher's reader:
+	 * its relay has not waited for more since the limit began.
+	 */
+	boolean hasOutput(Duration limit) {
+		return this.relays.stream().anyMatch((relay) -> relay.thread().isAlive() && !relay.output().isSilent(limit));
 	}
 
 }

@@ -18,7 +18,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param kind transport of data: {@code auto} for shared memory where the ranks verify
  * that they share it and TCP otherwise, {@code tcp}, or {@code shm} to fail without
  * shared memory
- * @param crossMemoryAttach whether ranks of one host read large messages out of each
+ * @param crossMemoryAttach whether ranks of one host read large buffers out of each
  * other's memory, with one copy, where the kernel permits it
  */
 @ConfigurationProperties("tutti.transport")
