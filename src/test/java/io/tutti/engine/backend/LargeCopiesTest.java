@@ -7,6 +7,7 @@ import java.time.Duration;
 
 import io.tutti.DataType;
 import io.tutti.ProcessGroup;
+import io.tutti.ReduceOp;
 import io.tutti.engine.backend.CollectivesContract.World;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -126,6 +127,54 @@ class LargeCopiesTest {
 				}
 				return null;
 			});
+		}
+	}
+
+	/** As above, with operands of several blocks, also in place. */
+	@ParameterizedTest
+	@ValueSource(ints = { 2, 3 })
+	void reductionsAreCorrectWhileTheRanksMeasure(int worldSize) throws Exception {
+		int count = 40_001;
+		long bytes = Integer.BYTES * (long) count;
+		try (World world = Worlds.memory(worldSize); Arena arena = Arena.ofShared()) {
+			RankThreads.run(worldSize, LIMIT, (rank) -> {
+				ProcessGroup group = world.group(rank);
+				MemorySegment operand = arena.allocate(bytes, Integer.BYTES);
+				MemorySegment parts = arena.allocate(worldSize * bytes, Integer.BYTES);
+				MemorySegment own = parts.asSlice(rank * bytes, bytes);
+				for (int call = 0; call < 1500; call++) {
+					int root = call / 500 % worldSize;
+					fill(operand, call + rank);
+					group.reduce(operand, operand, DataType.INT32, ReduceOp.SUM, root);
+					assertSums(operand, (rank == root) ? sum(worldSize, call) : call + rank);
+					for (int part = 0; part < worldSize; part++) {
+						fill(parts.asSlice(part * bytes, bytes), call + rank + 7 * part);
+					}
+					group.reduceScatter(parts, own, DataType.INT32, ReduceOp.SUM);
+					assertSums(own, sum(worldSize, call + 7 * rank));
+				}
+				return null;
+			});
+		}
+	}
+
+	private static int sum(int worldSize, int first) {
+		return worldSize * first + worldSize * (worldSize - 1) / 2;
+	}
+
+	/** Element {@code i} is the value times {@code i + 1}. */
+	private static void fill(MemorySegment buffer, int value) {
+		for (long i = 0; i < buffer.byteSize() / Integer.BYTES; i++) {
+			buffer.setAtIndex(ValueLayout.JAVA_INT, i, value * (int) (i + 1));
+		}
+	}
+
+	private static void assertSums(MemorySegment buffer, int value) {
+		for (long i = 0; i < buffer.byteSize() / Integer.BYTES; i++) {
+			if (buffer.getAtIndex(ValueLayout.JAVA_INT, i) != value * (int) (i + 1)) {
+				assertThat(buffer.getAtIndex(ValueLayout.JAVA_INT, i)).as("element %d", i)
+					.isEqualTo(value * (int) (i + 1));
+			}
 		}
 	}
 

@@ -2,23 +2,20 @@ package io.tutti.engine.algorithm.shared;
 
 import java.util.Arrays;
 
-import io.tutti.Collective;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.transport.shm.ChunkPipeline;
 import io.tutti.engine.transport.shm.PeerBuffers;
 
 /**
- * Chooses how the ranks of a host copy large private buffers: through the chunk pipeline,
- * or by reading them out of each other's memory. It depends on whether their cores share
- * a cache, and changes when a rank moves to another core: the pipeline passes each cache
- * line from core to core twice, a read passes it once, but with a system call. So this
- * rank measures a few calls from time to time, with the way in use and with the other
- * one. Its choice counts in the calls in which it is the chooser, a rank that receives.
+ * Chooses how the ranks of a host move large private buffers in calls of one collective
+ * and of about one size: through the chunk pipeline, or by reading them out of each
+ * other's memory. It depends on whether their cores share a cache, and changes when a
+ * rank moves to another core: the pipeline passes each cache line from core to core
+ * twice, a read passes it once, but with a system call. So this rank measures a few calls
+ * from time to time, with the way in use and with the other one. Its choice counts in the
+ * calls in which it is the chooser, a rank that receives.
  */
 final class CopyChoice {
-
-	/** A system call takes longer than two copies of less. */
-	private static final long MIN_BYTES = 16 << 10;
 
 	/**
 	 * Last calls of a measurement, when the pipeline is in the caches. Their median
@@ -32,7 +29,15 @@ final class CopyChoice {
 	 */
 	private static final int CALLS_PER_TRIAL = 16;
 
-	private static final long MIN_NANOS = 20_000_000;
+	private static final long MIN_NANOS = 5_000_000;
+
+	/**
+	 * After so many trials in a row that fail, the pause doubles with each, up to a
+	 * factor of 16. The first ones may fail because the code is not compiled yet.
+	 */
+	private static final int FAILED_TRIALS = 8;
+
+	private static final int MAX_DOUBLINGS = 4;
 
 	/** The other way must take less than this share of the time. */
 	private static final double GAIN = 0.95;
@@ -51,10 +56,16 @@ final class CopyChoice {
 
 	private final PeerBuffers buffers;
 
+	/** Class of the calls among the buffers' classes. */
+	private final int kind;
+
 	private Phase phase = Phase.PAUSE;
 
 	/** Whether the way in use is to read. */
 	private boolean reads;
+
+	/** Trials in a row that have failed. */
+	private int failedTrials;
 
 	/** Calls in this phase. */
 	private int calls;
@@ -62,9 +73,7 @@ final class CopyChoice {
 	/** When the last measurement ended. */
 	private long since = System.nanoTime();
 
-	/** What is measured: calls of this collective and size. */
-	private Collective collective = Collective.BARRIER;
-
+	/** Size of the calls that are measured. */
 	private long bytes;
 
 	/** Nanoseconds of the last calls in this phase. */
@@ -73,22 +82,21 @@ final class CopyChoice {
 	/** Nanoseconds of a call with the way in use. */
 	private long usual;
 
-	CopyChoice(PeerBuffers buffers) {
+	CopyChoice(PeerBuffers buffers, int kind) {
 		this.buffers = buffers;
+		this.kind = kind;
 	}
 
-	/** Whether the ranks of a call may read; the same on every rank. */
-	boolean applies(Call call) {
-		return call.bytes() >= MIN_BYTES && this.buffers.canRead();
+	/**
+	 * Whether the ranks of a call read, by the chooser's choice; the same on every rank.
+	 */
+	boolean reads(int chooser) {
+		return this.buffers.reads(chooser, this.kind);
 	}
 
 	/** Whether this rank is to measure a call, from the arrival of all ranks on. */
 	boolean measures(Call call) {
-		return this.phase != Phase.PAUSE && isMeasured(call);
-	}
-
-	private boolean isMeasured(Call call) {
-		return call.collective() == this.collective && call.bytes() == this.bytes;
+		return this.phase != Phase.PAUSE && call.bytes() == this.bytes;
 	}
 
 	/**
@@ -97,26 +105,29 @@ final class CopyChoice {
 	 * @param nanos duration, if it was to be measured
 	 */
 	void record(Call call, boolean read, long nanos) {
+		boolean same = call.bytes() == this.bytes;
 		switch (this.phase) {
 			case PAUSE -> count(call);
 			case USUAL -> {
-				if (!isMeasured(call)) {
+				if (!same) {
 					change(Phase.PAUSE);
 				}
 				else if (add(call, read == this.reads, nanos)) {
 					this.usual = median();
-					this.buffers.choose(!this.reads);
+					this.buffers.choose(this.kind, !this.reads);
 					change(Phase.TRIAL);
 				}
 			}
 			case TRIAL -> {
-				boolean complete = add(call, read != this.reads && isMeasured(call), nanos);
+				boolean complete = add(call, same && read != this.reads, nanos);
 				if (complete && median() < GAIN * this.usual) {
 					this.reads = !this.reads;
+					this.failedTrials = 0;
 					change(Phase.PAUSE);
 				}
-				else if ((complete || !isMeasured(call)) && this.buffers.mayChoose()) {
-					this.buffers.choose(this.reads);
+				else if ((complete || !same) && this.buffers.mayChoose(this.kind)) {
+					this.buffers.choose(this.kind, this.reads);
+					this.failedTrials++;
 					change(Phase.PAUSE);
 				}
 			}
@@ -124,10 +135,10 @@ final class CopyChoice {
 	}
 
 	private void count(Call call) {
+		int pause = 1 << Math.clamp(this.failedTrials - FAILED_TRIALS, 0, MAX_DOUBLINGS);
 		this.calls++;
-		if (this.calls >= CALLS_PER_TRIAL * measured(call) && System.nanoTime() - this.since >= MIN_NANOS
-				&& this.buffers.mayChoose()) {
-			this.collective = call.collective();
+		if (this.calls >= pause * CALLS_PER_TRIAL * measured(call)
+				&& System.nanoTime() - this.since >= pause * MIN_NANOS && this.buffers.mayChoose(this.kind)) {
 			this.bytes = call.bytes();
 			change(Phase.USUAL);
 		}

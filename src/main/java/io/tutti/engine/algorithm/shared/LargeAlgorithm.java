@@ -9,10 +9,9 @@ import io.tutti.engine.transport.shm.ShmTransport;
 
 /**
  * Runs a collective on large buffers. If the buffers of all ranks are accessible in
- * place, or are only copied and are read out of private memory, all ranks work on them,
- * and synchronize before and after. Otherwise the buffers pass through the chunk
- * pipeline: every rank fills slots, several chunks ahead, and processes each chunk that
- * all ranks have put.
+ * place, or are read out of private memory, all ranks work on them, and synchronize
+ * before and after. Otherwise the buffers pass through the chunk pipeline: every rank
+ * fills slots, several chunks ahead, and processes each chunk that all ranks have put.
  */
 final class LargeAlgorithm implements Algorithm {
 
@@ -41,11 +40,11 @@ final class LargeAlgorithm implements Algorithm {
 
 	private final PeerBuffers buffers;
 
-	private final CopyChoice choice;
+	private final CopyChoices choices;
 
 	private boolean allArrived;
 
-	LargeAlgorithm(LargeCollective collective, int rank, int worldSize, ShmTransport transport, CopyChoice choice) {
+	LargeAlgorithm(LargeCollective collective, int rank, int worldSize, ShmTransport transport, CopyChoices choices) {
 		this.collective = collective;
 		this.rank = rank;
 		this.worldSize = worldSize;
@@ -53,7 +52,7 @@ final class LargeAlgorithm implements Algorithm {
 		this.slots = transport.slots();
 		this.pipeline = transport.pipeline();
 		this.buffers = transport.buffers();
-		this.choice = choice;
+		this.choices = choices;
 	}
 
 	/**
@@ -73,11 +72,11 @@ final class LargeAlgorithm implements Algorithm {
 
 	@Override
 	public void run(Call call) {
-		boolean readable = this.collective.copies() && this.choice.applies(call);
+		CopyChoice choice = this.collective.readable() ? this.choices.of(call) : null;
 		int chooser = this.collective.chooser(call);
-		boolean reads = readable && this.buffers.reads(chooser);
-		boolean chooses = readable && chooser == this.rank;
-		boolean measures = chooses && this.choice.measures(call);
+		boolean reads = choice != null && choice.reads(chooser);
+		CopyChoice own = (chooser == this.rank) ? choice : null;
+		boolean measures = own != null && own.measures(call);
 		boolean inPlace = this.collective.post(call, reads);
 		if (inPlace || reads || measures) {
 			this.slots.awaitAll();
@@ -88,14 +87,14 @@ final class LargeAlgorithm implements Algorithm {
 		if (!sends) {
 			this.collective.copyOwnPart(call);
 		}
-		if (!(inPlace || reads) || !runDirectly(call)) {
+		if (!(inPlace || reads) || !runDirectly(call, inPlace)) {
 			pass(call);
 		}
 		if (sends) {
 			this.collective.copyOwnPart(call);
 		}
-		if (chooses && !inPlace) {
-			this.choice.record(call, reads, measures ? System.nanoTime() - start : 0);
+		if (own != null && !inPlace) {
+			own.record(call, reads, measures ? System.nanoTime() - start : 0);
 		}
 	}
 
@@ -109,8 +108,8 @@ final class LargeAlgorithm implements Algorithm {
 	}
 
 	/** Returns whether all ranks could access all buffers. */
-	private boolean runDirectly(Call call) {
-		this.collective.runDirectly(call);
+	private boolean runDirectly(Call call, boolean inPlace) {
+		this.collective.runDirectly(call, inPlace);
 		this.buffers.finish();
 		return this.buffers.awaitFinished();
 	}

@@ -15,8 +15,11 @@ interface LargeCollective {
 	 */
 	boolean post(Call call, boolean readable);
 
-	/** Whether only bytes are copied, so that the ranks may read private memory. */
-	default boolean copies() {
+	/**
+	 * Whether no rank writes to another one's buffer, so that the ranks may read private
+	 * memory.
+	 */
+	default boolean readable() {
 		return false;
 	}
 
@@ -38,8 +41,9 @@ interface LargeCollective {
 	/**
 	 * Does this rank's share where the buffers of all ranks that send are accessible; all
 	 * ranks are in the call.
+	 * @param inPlace whether none of them has to be read
 	 */
-	void runDirectly(Call call);
+	void runDirectly(Call call, boolean inPlace);
 
 	/** Divides a call into chunks, and returns the size of their slots. */
 	long divide(Call call);

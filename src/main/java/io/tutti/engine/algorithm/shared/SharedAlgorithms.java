@@ -31,7 +31,7 @@ public final class SharedAlgorithms {
 
 	private final CallSlots slots;
 
-	private final CopyChoice choice;
+	private final CopyChoices choices;
 
 	/** For calls whose operands fit into the call slots, by ordinal. */
 	private final Algorithm[] flat;
@@ -52,21 +52,26 @@ public final class SharedAlgorithms {
 		this.worldSize = identity.worldSize();
 		this.transport = transport;
 		this.slots = transport.slots();
-		this.choice = new CopyChoice(transport.buffers());
+		this.choices = new CopyChoices(transport.buffers());
 		FlatAlgorithms small = new FlatAlgorithms(rank, this.worldSize, this.slots, kernels);
 		this.flat = Arrays.stream(Collective.values()).map(small::of).toArray(Algorithm[]::new);
 		large(rank, Collective.ALL_REDUCE, new SharedAllReduce(rank, this.worldSize, transport, kernels));
 		large(rank, Collective.REDUCE_SCATTER,
-				new SharedReduceScatter(rank, this.worldSize, transport, kernels, scratch));
+				new SharedReduction(rank, this.worldSize, transport, kernels, scratch, Collective.REDUCE_SCATTER));
+		// The links of more ranks divide the reduction among them.
+		if (this.worldSize == 2) {
+			large(rank, Collective.REDUCE,
+					new SharedReduction(rank, this.worldSize, transport, kernels, scratch, Collective.REDUCE));
+		}
 		for (Collective copying : List.of(Collective.ALL_GATHER, Collective.ALL_TO_ALL, Collective.GATHER,
 				Collective.SCATTER)) {
 			large(rank, copying, new SharedExchange(rank, this.worldSize, transport, copying));
 		}
-		this.large[Collective.BROADCAST.ordinal()] = new SharedBroadcast(rank, transport, this.choice);
+		this.large[Collective.BROADCAST.ordinal()] = new SharedBroadcast(rank, transport, this.choices);
 	}
 
 	private void large(int rank, Collective collective, LargeCollective work) {
-		this.large[collective.ordinal()] = new LargeAlgorithm(work, rank, this.worldSize, this.transport, this.choice);
+		this.large[collective.ordinal()] = new LargeAlgorithm(work, rank, this.worldSize, this.transport, this.choices);
 	}
 
 	/**

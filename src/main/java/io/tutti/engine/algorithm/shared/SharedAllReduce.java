@@ -68,7 +68,7 @@ final class SharedAllReduce implements LargeCollective {
 	}
 
 	@Override
-	public void runDirectly(Call call) {
+	public void runDirectly(Call call, boolean inPlace) {
 		long share = (call.bytes() / this.worldSize + ALIGNMENT) & -ALIGNMENT;
 		long end = Math.min((this.rank + 1) * share, call.bytes());
 		for (long offset = this.rank * share; offset < end; offset += BLOCK_BYTES) {

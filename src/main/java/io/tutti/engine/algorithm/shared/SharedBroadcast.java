@@ -22,35 +22,35 @@ final class SharedBroadcast implements Algorithm {
 
 	private final ChunkPipeline pipeline;
 
-	private final CopyChoice choice;
+	private final CopyChoices choices;
 
-	SharedBroadcast(int rank, ShmTransport transport, CopyChoice choice) {
+	SharedBroadcast(int rank, ShmTransport transport, CopyChoices choices) {
 		this.rank = rank;
 		this.transport = transport;
 		this.buffers = transport.buffers();
 		this.pipeline = transport.pipeline();
-		this.choice = choice;
+		this.choices = choices;
 	}
 
 	@Override
 	public void run(Call call) {
 		boolean root = this.rank == call.root();
-		boolean readable = this.choice.applies(call);
+		CopyChoice choice = this.choices.of(call);
 		int chooser = (call.root() == 0) ? 1 : 0;
-		boolean reads = readable && this.buffers.reads(chooser);
+		boolean reads = choice != null && choice.reads(chooser);
 		boolean inPlace = this.buffers.post(call, reads);
 		if (!root) {
 			this.transport.slots().await(call.root());
 			inPlace = this.buffers.reachable(call.root());
 		}
-		boolean chooses = readable && !inPlace && this.rank == chooser;
-		boolean measures = chooses && this.choice.measures(call);
+		CopyChoice own = (this.rank == chooser && !inPlace) ? choice : null;
+		boolean measures = own != null && own.measures(call);
 		long start = measures ? System.nanoTime() : 0;
 		if (!(inPlace || reads) || !copyOnce(call, root, inPlace)) {
 			pass(call, root);
 		}
-		if (chooses) {
-			this.choice.record(call, reads, measures ? System.nanoTime() - start : 0);
+		if (own != null) {
+			own.record(call, reads, measures ? System.nanoTime() - start : 0);
 		}
 	}
 

@@ -40,7 +40,7 @@ final class SharedExchange implements LargeCollective {
 	}
 
 	@Override
-	public boolean copies() {
+	public boolean readable() {
 		return true;
 	}
 
@@ -68,7 +68,7 @@ final class SharedExchange implements LargeCollective {
 	}
 
 	@Override
-	public void runDirectly(Call call) {
+	public void runDirectly(Call call, boolean inPlace) {
 		if (!receives(call, this.rank)) {
 			return;
 		}

@@ -4,14 +4,13 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout;
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
-import java.lang.invoke.VarHandle;
+import java.util.Objects;
 
 import io.tutti.engine.spi.CLibrary;
 import io.tutti.engine.spi.CleanUp;
+import io.tutti.engine.spi.NativeMemory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,30 +24,23 @@ final class CrossMemoryAttach {
 	/** Address and length of the local and of the remote memory. */
 	private static final int VECTOR_WORDS = 4;
 
+	private static final int REMOTE_OFFSET = 2 * Long.BYTES;
+
 	private static final int PR_SET_PTRACER = 0x59616d61;
 
 	private static final @Nullable MethodHandle READ = CLibrary.find("process_vm_readv",
 			FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG,
-					ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG),
-			Linker.Option.captureCallState("errno"));
+					ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG));
 
 	private static final @Nullable MethodHandle CONTROL = CLibrary.find("prctl",
 			FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG),
 			Linker.Option.firstVariadicArg(1));
 
-	private static final VarHandle ERRNO = Linker.Option.captureStateLayout()
-		.varHandle(MemoryLayout.PathElement.groupElement("errno"));
+	/** Address of the vectors. */
+	private final long vectors;
 
-	private final MethodHandle read;
-
-	private final MemorySegment vectors;
-
-	private final MemorySegment state;
-
-	private CrossMemoryAttach(MethodHandle read, Arena arena) {
-		this.read = read;
-		this.vectors = arena.allocate(ValueLayout.JAVA_LONG, VECTOR_WORDS);
-		this.state = arena.allocate(Linker.Option.captureStateLayout());
+	private CrossMemoryAttach(Arena arena) {
+		this.vectors = arena.allocate(ValueLayout.JAVA_LONG, VECTOR_WORDS).address();
 	}
 
 	/**
@@ -56,8 +48,7 @@ final class CrossMemoryAttach {
 	 * @param arena owns the memory of its arguments
 	 */
 	static @Nullable CrossMemoryAttach find(Arena arena) {
-		MethodHandle read = READ;
-		return (read != null) ? new CrossMemoryAttach(read, arena) : null;
+		return (READ != null) ? new CrossMemoryAttach(arena) : null;
 	}
 
 	/**
@@ -90,24 +81,23 @@ final class CrossMemoryAttach {
 			set(local + copied, remote + copied, bytes - copied);
 			long got = call(pid);
 			if (got <= 0) {
-				throw new IOException("reading " + bytes + " bytes of process " + pid + " failed (errno "
-						+ (int) ERRNO.get(this.state, 0L) + ")");
+				throw new IOException("reading " + bytes + " bytes of process " + pid + " failed");
 			}
 			copied += got;
 		}
 	}
 
 	private void set(long local, long remote, long bytes) {
-		this.vectors.setAtIndex(ValueLayout.JAVA_LONG, 0, local);
-		this.vectors.setAtIndex(ValueLayout.JAVA_LONG, 1, bytes);
-		this.vectors.setAtIndex(ValueLayout.JAVA_LONG, 2, remote);
-		this.vectors.setAtIndex(ValueLayout.JAVA_LONG, 3, bytes);
+		NativeMemory.putLong(this.vectors, local);
+		NativeMemory.putLong(this.vectors + Long.BYTES, bytes);
+		NativeMemory.putLong(this.vectors + REMOTE_OFFSET, remote);
+		NativeMemory.putLong(this.vectors + REMOTE_OFFSET + Long.BYTES, bytes);
 	}
 
 	private long call(long pid) {
-		long vector = this.vectors.address();
 		try {
-			return (long) this.read.invokeExact(this.state, (int) pid, vector, 1L, vector + 2 * Long.BYTES, 1L, 0L);
+			return (long) Objects.requireNonNull(READ)
+				.invokeExact((int) pid, this.vectors, 1L, this.vectors + REMOTE_OFFSET, 1L, 0L);
 		}
 		catch (Throwable ex) {
 			throw CleanUp.unchecked(ex);

@@ -21,6 +21,11 @@ record HostLayout(int ranks) {
 	/** Lines of words per rank: see {@link #line}. */
 	private static final int LINES = Line.values().length;
 
+	/**
+	 * Words per rank that say whether ranks read private memory; few writes, so no lines.
+	 */
+	static final int CHOICES = 144;
+
 	/** Bytes of each rank's ring for large buffers, see {@link ChunkPipeline}. */
 	static final long PIPELINE_BYTES = 1 << 20;
 
@@ -62,8 +67,6 @@ record HostLayout(int ranks) {
 		FINISHED,
 		/** The pass in which the rank could not read another one's private memory. */
 		UNREADABLE,
-		/** The rank's choice whether ranks read private memory, and its first round. */
-		CHOICE,
 		/** Whether the rank sleeps while it waits for messages. */
 		MESSAGE_SLEEPING,
 		/** The word that the rank sleeps on while it waits for messages. */
@@ -91,13 +94,17 @@ record HostLayout(int ranks) {
 		return ((long) rank * LINES + line.ordinal()) * LINE_BYTES;
 	}
 
+	/** A rank's choice whether ranks read private memory, and its first round. */
+	long choice(int rank, int index) {
+		return (long) this.ranks * LINES * LINE_BYTES + ((long) rank * CHOICES + index) * Long.BYTES;
+	}
+
 	private long slotBytes() {
 		return SLOT_HEADER_BYTES + slotOperandBytes();
 	}
 
 	long slot(int rank, long round) {
-		long slots = (long) this.ranks * LINES * LINE_BYTES;
-		return slots + (rank * SLOTS + round % SLOTS) * slotBytes();
+		return choice(this.ranks, 0) + (rank * SLOTS + round % SLOTS) * slotBytes();
 	}
 
 	long pipeline(int rank) {

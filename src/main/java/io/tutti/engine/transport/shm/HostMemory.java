@@ -69,6 +69,11 @@ public final class HostMemory implements AutoCloseable {
 		return this.start + this.layout.slot(rank, round);
 	}
 
+	/** Address of a rank's choice. */
+	long choice(int rank, int index) {
+		return this.start + this.layout.choice(rank, index);
+	}
+
 	long pipeline(int rank) {
 		return this.start + this.layout.pipeline(rank);
 	}

@@ -3,6 +3,7 @@ package io.tutti.engine.transport.shm;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.invoke.VarHandle;
+import java.util.Arrays;
 
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.NativeMemory;
@@ -16,11 +17,14 @@ import org.jspecify.annotations.Nullable;
  * buffer in the call slots: negative for one accessed in place, the address for one to
  * read, or 0.
  * <p>
- * A rank's choice whether ranks read takes effect {@value #NOTICE} rounds later. Then
- * every rank has seen it, because no rank is more than {@value HostLayout#SLOTS} rounds
- * ahead of another one.
+ * Calls are of several classes, for each of which a rank chooses whether ranks read. Its
+ * choice takes effect {@value #NOTICE} rounds later. Then every rank has seen it, because
+ * no rank is more than {@value HostLayout#SLOTS} rounds ahead of another one.
  */
 public final class PeerBuffers {
+
+	/** Number of classes. */
+	public static final int CLASSES = HostLayout.CHOICES;
 
 	/** Rounds from a choice until it takes effect. */
 	private static final int NOTICE = HostLayout.SLOTS + 1;
@@ -44,8 +48,8 @@ public final class PeerBuffers {
 	/** What this rank posts. */
 	private final long reference;
 
-	/** Round of this rank's last choice. */
-	private long chosen = -MIN_ROUNDS;
+	/** Round of this rank's last choice in each class. */
+	private final long[] chosen = new long[CLASSES];
 
 	private long passes;
 
@@ -55,6 +59,7 @@ public final class PeerBuffers {
 		this.doorbell = doorbell;
 		this.waiting = waiting;
 		this.attach = memory.attach(arena);
+		Arrays.fill(this.chosen, -MIN_ROUNDS);
 		this.reference = arena.allocate(Long.BYTES, Long.BYTES).address();
 	}
 
@@ -89,26 +94,28 @@ public final class PeerBuffers {
 		return reference != 0;
 	}
 
-	/** Whether this rank may choose again. */
-	public boolean mayChoose() {
-		return this.slots.round() >= this.chosen + MIN_ROUNDS;
+	/** Whether this rank may choose again for calls of a class. */
+	public boolean mayChoose(int kind) {
+		return this.slots.round() >= this.chosen[kind] + MIN_ROUNDS;
 	}
 
 	/**
-	 * Chooses whether ranks read, from {@value #NOTICE} rounds after this one on. To be
-	 * called if {@link #mayChoose()}, and with another value than the last time.
+	 * Chooses whether ranks read in calls of a class, from {@value #NOTICE} rounds after
+	 * this one on. To be called if {@link #mayChoose}, and with another value than the
+	 * last time.
 	 */
-	public void choose(boolean reads) {
-		this.chosen = this.slots.round();
-		SharedWords.release(this.memory.line(this.memory.self(), Line.CHOICE),
-				(this.chosen + NOTICE) << 1 | (reads ? 1 : 0));
+	public void choose(int kind, boolean reads) {
+		this.chosen[kind] = this.slots.round();
+		SharedWords.release(this.memory.choice(this.memory.self(), kind),
+				(this.chosen[kind] + NOTICE) << 1 | (reads ? 1 : 0));
 	}
 
 	/**
-	 * Whether a rank has chosen that ranks read in this round; the same on every rank.
+	 * Whether a rank has chosen that ranks read in this round, if its call is of a class;
+	 * the same on every rank.
 	 */
-	public boolean reads(int rank) {
-		long choice = SharedWords.acquire(this.memory.line(rank, Line.CHOICE));
+	public boolean reads(int rank, int kind) {
+		long choice = SharedWords.acquire(this.memory.choice(rank, kind));
 		boolean chosen = (choice & 1) != 0;
 		return (this.slots.round() >= choice >> 1) == chosen;
 	}
@@ -147,12 +154,28 @@ public final class PeerBuffers {
 	 * @param target address in this process
 	 */
 	public void copy(int rank, long offset, long target, long bytes) {
+		long source = access(rank, offset, bytes, target);
+		if (source != 0 && source != target) {
+			NativeMemory.copy(source, target, bytes);
+		}
+	}
+
+	/**
+	 * Makes bytes of the buffer that an arrived rank posted accessible to this process.
+	 * @param offset offset in that buffer
+	 * @param target address in this process to which private memory is read
+	 * @return address of the bytes, or 0 if private memory cannot be read, which
+	 * {@link #awaitFinished()} then says on every rank
+	 */
+	public long access(int rank, long offset, long bytes, long target) {
 		if (reachable(rank)) {
-			NativeMemory.copy(address(rank) + offset, target, bytes);
+			return address(rank) + offset;
 		}
-		else if (!read(rank, reference(rank) + offset, target, bytes)) {
-			SharedWords.release(this.memory.line(this.memory.self(), Line.UNREADABLE), this.passes + 1);
+		if (read(rank, reference(rank) + offset, target, bytes)) {
+			return target;
 		}
+		SharedWords.release(this.memory.line(this.memory.self(), Line.UNREADABLE), this.passes + 1);
+		return 0;
 	}
 
 	/** Fails if the rank has ended, or its memory is a device's. */

@@ -34,6 +34,8 @@ class PeerBuffersTest {
 	/** In the first page, which no process maps. */
 	private static final long UNMAPPED = 64;
 
+	private static final int CLASS = 3;
+
 	@TempDir
 	private Path directory;
 
@@ -81,8 +83,8 @@ class PeerBuffersTest {
 			if (round < ahead.length) {
 				ahead[round] = readsInNextRound(0);
 				PeerBuffers chooser = this.ranks.get(0).buffers();
-				if (chooser.mayChoose()) {
-					chooser.choose(!ahead[round]);
+				if (chooser.mayChoose(CLASS)) {
+					chooser.choose(CLASS, !ahead[round]);
 				}
 			}
 		}
@@ -92,7 +94,7 @@ class PeerBuffersTest {
 	private boolean readsInNextRound(int rank) {
 		ShmTransport transport = this.ranks.get(rank);
 		transport.enter(IssuedCall.barrier(2, LIMIT));
-		boolean reads = transport.buffers().reads(0);
+		boolean reads = transport.buffers().reads(0, CLASS);
 		transport.slots().post();
 		return reads;
 	}
