@@ -82,16 +82,9 @@ final class LargeAlgorithm implements Algorithm {
 			this.slots.awaitAll();
 			inPlace = allReachable(call);
 		}
-		boolean sends = this.collective.sends(call, this.rank);
 		long start = measures ? System.nanoTime() : 0;
-		if (!sends) {
-			this.collective.copyOwnPart(call);
-		}
 		if (!(inPlace || reads) || !runDirectly(call, inPlace)) {
 			pass(call);
-		}
-		if (sends) {
-			this.collective.copyOwnPart(call);
 		}
 		if (own != null && !inPlace) {
 			own.record(call, reads, measures ? System.nanoTime() - start : 0);
@@ -111,15 +104,20 @@ final class LargeAlgorithm implements Algorithm {
 	private boolean runDirectly(Call call, boolean inPlace) {
 		this.collective.runDirectly(call, inPlace);
 		this.buffers.finish();
+		this.collective.copyOwnPart(call);
 		return this.buffers.awaitFinished();
 	}
 
 	private void pass(Call call) {
+		boolean sends = this.collective.sends(call, this.rank);
+		if (!sends) {
+			this.collective.copyOwnPart(call);
+		}
 		this.allArrived = false;
 		this.pipeline.begin(this.collective.divide(call));
 		boolean reduces = this.collective.reduces();
 		long chunks = this.collective.chunks(call);
-		long put = this.collective.sends(call, this.rank) ? 0 : chunks;
+		long put = sends ? 0 : chunks;
 		long reduced = 0;
 		long taken = this.collective.receives(call, this.rank) ? 0 : chunks;
 		if (taken == chunks) {
@@ -146,6 +144,9 @@ final class LargeAlgorithm implements Algorithm {
 			this.transport.endRound(moved);
 		}
 		this.pipeline.end(chunks);
+		if (sends) {
+			this.collective.copyOwnPart(call);
+		}
 	}
 
 	private boolean putByAll(Call call, long chunk) {

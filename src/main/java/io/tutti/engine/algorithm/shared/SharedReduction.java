@@ -21,7 +21,7 @@ final class SharedReduction implements LargeCollective {
 	 */
 	private static final long BLOCK_BYTES = 16 << 10;
 
-	private static final long READ_BLOCK_BYTES = 64 << 10;
+	private static final long READ_BLOCK_BYTES = 128 << 10;
 
 	private final int rank;
 

@@ -41,9 +41,9 @@ class SharedReductionTest {
 	private static final Duration LIMIT = Duration.ofSeconds(30);
 
 	/** Three blocks and a bit more. */
-	private static final int COUNT = 50_001;
+	private static final int COUNT = 100_001;
 
-	private static final long READABLE_BYTES = 80 << 10;
+	private static final long READABLE_BYTES = 160 << 10;
 
 	@TempDir
 	private Path directory;
