@@ -128,11 +128,10 @@ final class RankGroup {
 
 	/**
 	 * Waits for the last output. After the limit it waits only while the launcher's own
-	 * reader is slow, and for no child process that holds the output open. The output of
-	 * a child process that writes on ends as well: the JDK closes the output of an ended
-	 * process between two reads.
+	 * reader is slow, and for no child process that holds the output open or writes on.
 	 */
 	private void awaitOutput() throws InterruptedException {
+		this.started.forEach(RankProcess::beginLastOutput);
 		do {
 			long endNanos = System.nanoTime() + OUTPUT_LIMIT.toNanos();
 			for (RankProcess process : this.started) {

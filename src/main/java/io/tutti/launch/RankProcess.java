@@ -30,12 +30,18 @@ final class RankProcess {
 	private record Relay(Thread thread, Output output) {
 	}
 
-	/** Output of the rank, and since when its reader waits for more of it. */
+	/** Output of the rank, and how long its reader has waited for it. */
 	private static final class Output extends FilterInputStream {
 
-		private volatile long awaitedSinceNanos;
+		private volatile long readSinceNanos;
 
-		private volatile boolean awaited;
+		private volatile boolean reading;
+
+		/** By reads that have ended. */
+		private volatile long waitedNanos;
+
+		/** What had been waited when the last output began. */
+		private long waitedBeforeNanos;
 
 		Output(InputStream output) {
 			super(output);
@@ -43,19 +49,31 @@ final class RankProcess {
 
 		@Override
 		public int read(byte[] bytes, int offset, int length) throws IOException {
-			this.awaitedSinceNanos = System.nanoTime();
-			this.awaited = true;
+			long start = System.nanoTime();
+			this.readSinceNanos = start;
+			this.reading = true;
 			try {
 				return super.read(bytes, offset, length);
 			}
 			finally {
-				this.awaited = false;
+				this.reading = false;
+				this.waitedNanos = this.waitedNanos + System.nanoTime() - start;
 			}
 		}
 
-		/** A read that has just begun may still find output. */
+		void beginLast() {
+			this.waitedBeforeNanos = waited();
+		}
+
+		/** Output that was there would not have been waited for. */
 		boolean isSilent(Duration limit) {
-			return this.awaited && System.nanoTime() - this.awaitedSinceNanos >= limit.toNanos();
+			return waited() - this.waitedBeforeNanos >= limit.toNanos();
+		}
+
+		/** At most too little while a read ends. */
+		private long waited() {
+			long ended = this.waitedNanos;
+			return ended + (this.reading ? Math.max(0, System.nanoTime() - this.readSinceNanos) : 0);
 		}
 
 	}
@@ -170,9 +188,14 @@ final class RankProcess {
 		}
 	}
 
+	/** Begins to wait for the last output. */
+	void beginLastOutput() {
+		this.relays.forEach((relay) -> relay.output().beginLast());
+	}
+
 	/**
 	 * Whether output that the rank has written may still wait for the launcher's reader:
-	 * its relay has not waited for more since the limit began.
+	 * its relay has waited less than the limit for more.
 	 */
 	boolean hasOutput(Duration limit) {
 		return this.relays.stream().anyMatch((relay) -> relay.thread().isAlive() && !relay.output().isSilent(limit));

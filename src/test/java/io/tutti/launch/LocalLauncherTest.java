@@ -580,6 +580,19 @@ class LocalLauncherTest {
 		}
 	}
 
+	/** While the JDK waits for the end of one stream, it does not end the other one. */
+	@Test
+	void aChildProcessThatWritesOnToStandardErrorDoesNotDelayTheEndForLong() throws Exception {
+		LocalLauncher launcher = launcher(
+				program("(while :; do echo x >&2; sleep 0.3; done) & echo $! > child-$RANK.pid; exit 0"), 1, 0);
+		try {
+			assertThat(start(launcher).get(20, TimeUnit.SECONDS)).isZero();
+		}
+		finally {
+			pidsWritten().map(ProcessHandle::of).flatMap(Optional::stream).forEach(ProcessHandle::destroyForcibly);
+		}
+	}
+
 	/** Longer than the launcher waits for the output of a rank that has ended. */
 	private static void pause() {
 		try {

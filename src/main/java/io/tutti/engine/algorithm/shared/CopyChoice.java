@@ -32,8 +32,8 @@ final class CopyChoice {
 	private static final long MIN_NANOS = 5_000_000;
 
 	/**
-	 * After so many trials in a row that fail, the pause doubles with each, up to a
-	 * factor of 16. The first ones may fail because the code is not compiled yet.
+	 * After so many trials in a row that fail, the pause doubles with each further one,
+	 * up to a factor of 16. The first ones may fail because the code is not compiled yet.
 	 */
 	private static final int FAILED_TRIALS = 8;
 
@@ -73,14 +73,11 @@ final class CopyChoice {
 	/** When the last measurement ended. */
 	private long since = System.nanoTime();
 
-	/** Size of the calls that are measured. */
-	private long bytes;
+	/** Nanoseconds per byte of the last calls in this phase. */
+	private final double[] durations = new double[MEASURED];
 
-	/** Nanoseconds of the last calls in this phase. */
-	private final long[] durations = new long[MEASURED];
-
-	/** Nanoseconds of a call with the way in use. */
-	private long usual;
+	/** Nanoseconds per byte with the way in use. */
+	private double usual;
 
 	CopyChoice(PeerBuffers buffers, int kind) {
 		this.buffers = buffers;
@@ -95,8 +92,8 @@ final class CopyChoice {
 	}
 
 	/** Whether this rank is to measure a call, from the arrival of all ranks on. */
-	boolean measures(Call call) {
-		return this.phase != Phase.PAUSE && call.bytes() == this.bytes;
+	boolean measures() {
+		return this.phase != Phase.PAUSE;
 	}
 
 	/**
@@ -105,27 +102,23 @@ final class CopyChoice {
 	 * @param nanos duration, if it was to be measured
 	 */
 	void record(Call call, boolean read, long nanos) {
-		boolean same = call.bytes() == this.bytes;
 		switch (this.phase) {
 			case PAUSE -> count(call);
 			case USUAL -> {
-				if (!same) {
-					change(Phase.PAUSE);
-				}
-				else if (add(call, read == this.reads, nanos)) {
+				if (add(call, read == this.reads, nanos)) {
 					this.usual = median();
 					this.buffers.choose(this.kind, !this.reads);
 					change(Phase.TRIAL);
 				}
 			}
 			case TRIAL -> {
-				boolean complete = add(call, same && read != this.reads, nanos);
+				boolean complete = add(call, read != this.reads, nanos);
 				if (complete && median() < GAIN * this.usual) {
 					this.reads = !this.reads;
 					this.failedTrials = 0;
 					change(Phase.PAUSE);
 				}
-				else if ((complete || !same) && this.buffers.mayChoose(this.kind)) {
+				else if (complete && this.buffers.mayChoose(this.kind)) {
 					this.buffers.choose(this.kind, this.reads);
 					this.failedTrials++;
 					change(Phase.PAUSE);
@@ -139,7 +132,6 @@ final class CopyChoice {
 		this.calls++;
 		if (this.calls >= pause * CALLS_PER_TRIAL * measured(call)
 				&& System.nanoTime() - this.since >= pause * MIN_NANOS && this.buffers.mayChoose(this.kind)) {
-			this.bytes = call.bytes();
 			change(Phase.USUAL);
 		}
 	}
@@ -151,12 +143,12 @@ final class CopyChoice {
 	/** Returns whether the measurement is complete. */
 	private boolean add(Call call, boolean counts, long nanos) {
 		if (counts) {
-			this.durations[this.calls++ % MEASURED] = nanos;
+			this.durations[this.calls++ % MEASURED] = (double) nanos / call.bytes();
 		}
 		return this.calls >= measured(call);
 	}
 
-	private long median() {
+	private double median() {
 		Arrays.sort(this.durations);
 		return this.durations[MEASURED / 2];
 	}

@@ -1,8 +1,5 @@
 package io.tutti.engine.algorithm.shared;
 
-import java.util.stream.IntStream;
-
-import io.tutti.Collective;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.transport.shm.PeerBuffers;
 import org.jspecify.annotations.Nullable;
@@ -19,17 +16,15 @@ final class CopyChoices {
 	private static final int MIN_LOG = Long.numberOfTrailingZeros(MIN_BYTES);
 
 	/** The last class has no limit. */
-	private static final int SIZES = PeerBuffers.CLASSES / Collective.values().length;
+	private static final int SIZES = 12;
 
 	private final PeerBuffers buffers;
 
-	private final CopyChoice[] choices;
+	/** Those in use. */
+	private final @Nullable CopyChoice[] choices = new CopyChoice[PeerBuffers.CLASSES];
 
 	CopyChoices(PeerBuffers buffers) {
 		this.buffers = buffers;
-		this.choices = IntStream.range(0, PeerBuffers.CLASSES)
-			.mapToObj((kind) -> new CopyChoice(buffers, kind))
-			.toArray(CopyChoice[]::new);
 	}
 
 	/**
@@ -41,7 +36,13 @@ final class CopyChoices {
 			return null;
 		}
 		int size = Math.min(Long.SIZE - 1 - Long.numberOfLeadingZeros(call.bytes()) - MIN_LOG, SIZES - 1);
-		return this.choices[call.collective().ordinal() * SIZES + size];
+		int kind = call.collective().ordinal() * SIZES + size;
+		CopyChoice choice = this.choices[kind];
+		if (choice == null) {
+			choice = new CopyChoice(this.buffers, kind);
+			this.choices[kind] = choice;
+		}
+		return choice;
 	}
 
 }

@@ -76,7 +76,7 @@ final class LargeAlgorithm implements Algorithm {
 		int chooser = this.collective.chooser(call);
 		boolean reads = choice != null && choice.reads(chooser);
 		CopyChoice own = (chooser == this.rank) ? choice : null;
-		boolean measures = own != null && own.measures(call);
+		boolean measures = own != null && own.measures();
 		boolean inPlace = this.collective.post(call, reads);
 		if (inPlace || reads || measures) {
 			this.slots.awaitAll();

@@ -22,7 +22,7 @@ public final class SharedAlgorithms {
 	/** Operands are stored beside their fingerprints. */
 	private static final String FLAT = "shared-flat";
 
-	/** Operands are staged through the chunk pipeline or reduced in place. */
+	/** Operands are staged through the chunk pipeline, read, or accessed in place. */
 	private static final String LARGE = "shared";
 
 	private final int worldSize;

@@ -44,7 +44,7 @@ final class SharedBroadcast implements Algorithm {
 			inPlace = this.buffers.reachable(call.root());
 		}
 		CopyChoice own = (this.rank == chooser && !inPlace) ? choice : null;
-		boolean measures = own != null && own.measures(call);
+		boolean measures = own != null && own.measures();
 		long start = measures ? System.nanoTime() : 0;
 		if (!(inPlace || reads) || !copyOnce(call, root, inPlace)) {
 			pass(call, root);

@@ -37,6 +37,8 @@ final class SharedReduction implements LargeCollective {
 
 	private final PartSlices slices;
 
+	private final long readBlockBytes;
+
 	/** Bytes of this rank's part that it has reduced directly in this call. */
 	private long reduced;
 
@@ -49,6 +51,7 @@ final class SharedReduction implements LargeCollective {
 		this.slices = new PartSlices(rank, worldSize, transport.pipeline(), collective == Collective.REDUCE_SCATTER);
 		this.kernels = kernels;
 		this.scratch = scratch;
+		this.readBlockBytes = Math.min(READ_BLOCK_BYTES, scratch.bytes() / 2 & -BLOCK_BYTES);
 	}
 
 	@Override
@@ -83,12 +86,12 @@ final class SharedReduction implements LargeCollective {
 	 */
 	@Override
 	public void runDirectly(Call call, boolean inPlace) {
-		long blockBytes = inPlace ? BLOCK_BYTES : READ_BLOCK_BYTES;
+		long blockBytes = inPlace ? BLOCK_BYTES : this.readBlockBytes;
 		while (receives(call, this.rank) && this.reduced < call.bytes()) {
 			long bytes = Math.min(blockBytes, call.bytes() - this.reduced);
 			long left = operand(call, 0, bytes, this.scratch.address());
 			for (int peer = 1; peer < this.worldSize && left != 0; peer++) {
-				long right = operand(call, peer, bytes, this.scratch.address() + READ_BLOCK_BYTES);
+				long right = operand(call, peer, bytes, this.scratch.address() + this.readBlockBytes);
 				left = (right != 0) ? reduce(call, peer, this.reduced, left, right, bytes) : 0;
 			}
 			if (left == 0) {

@@ -22,7 +22,8 @@ record HostLayout(int ranks) {
 	private static final int LINES = Line.values().length;
 
 	/**
-	 * Words per rank that say whether ranks read private memory; few writes, so no lines.
+	 * Words per rank that say whether ranks read private memory: twelve sizes of at most
+	 * twelve collectives. They are rarely written, so they share lines.
 	 */
 	static final int CHOICES = 144;
 

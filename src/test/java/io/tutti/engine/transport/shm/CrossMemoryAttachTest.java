@@ -40,8 +40,7 @@ class CrossMemoryAttachTest {
 	void memoryThatDoesNotExistIsAnErrorThatNamesTheProcess() {
 		MemorySegment target = this.arena.allocate(8);
 		assertThatIOException().isThrownBy(() -> this.attach.copy(OWN_PID, 16, target.address(), 8))
-			.withMessageContaining("process " + OWN_PID)
-			.withMessageContaining("bytes of process");
+			.withMessageContaining("process " + OWN_PID);
 	}
 
 	@Test
@@ -50,7 +49,7 @@ class CrossMemoryAttachTest {
 		ended.waitFor();
 		MemorySegment target = this.arena.allocate(8);
 		assertThatIOException().isThrownBy(() -> this.attach.copy(ended.pid(), target.address(), target.address(), 8))
-			.withMessageContaining("bytes of process");
+			.withMessageContaining("process " + ended.pid());
 	}
 
 }
