@@ -33,9 +33,13 @@ interface LargeCollective {
 		return true;
 	}
 
-	/** The rank that chooses, one that receives. */
+	/** The rank that chooses: the lowest one that receives. */
 	default int chooser(Call call) {
-		return 0;
+		int rank = 0;
+		while (!receives(call, rank)) {
+			rank++;
+		}
+		return rank;
 	}
 
 	/**

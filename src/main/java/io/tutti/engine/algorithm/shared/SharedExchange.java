@@ -63,11 +63,6 @@ final class SharedExchange implements LargeCollective {
 	}
 
 	@Override
-	public int chooser(Call call) {
-		return receives(call, 0) ? 0 : (this.collective == Collective.GATHER) ? call.root() : 1;
-	}
-
-	@Override
 	public void runDirectly(Call call, boolean inPlace) {
 		if (!receives(call, this.rank)) {
 			return;

@@ -75,11 +75,6 @@ final class SharedReduction implements LargeCollective {
 		return this.collective != Collective.REDUCE || rank == call.root();
 	}
 
-	@Override
-	public int chooser(Call call) {
-		return (this.collective == Collective.REDUCE) ? call.root() : 0;
-	}
-
 	/**
 	 * Stops at a block that cannot be read. The receive buffer may be a part of the send
 	 * buffer, so the blocks before it must not be reduced again.
