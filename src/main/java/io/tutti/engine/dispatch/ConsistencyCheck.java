@@ -43,7 +43,11 @@ final class ConsistencyCheck implements CallObserver {
 		return (found != null) ? CallReport.remembered(this.group, found, this.recorder.memory(sequence)) : null;
 	}
 
-	/** A call has begun and is in the recorder; no backend has inspected its buffers. */
+	/**
+	 * A call has begun and is in the recorder; no backend has inspected its buffers. A
+	 * memory fence would cost much of a small call. So a query that comes at this moment
+	 * may be missed; the call is then reported once it has waited long or has ended.
+	 */
 	void begun(Call call) {
 		if (call.sequence() <= this.askedThrough.get()) {
 			this.latch.reportCall(CallReport.unseen(this.group, call));

@@ -4,6 +4,7 @@ import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 
 import io.tutti.Collective;
 import io.tutti.Failure;
@@ -100,7 +101,7 @@ public final class FlightRecorder {
 
 	private volatile boolean recordingSites;
 
-	private volatile long last = -1;
+	private final AtomicLong last = new AtomicLong(-1);
 
 	/** An empty recorder; the capacity is at least 2 calls. */
 	FlightRecorder(int capacity) {
@@ -122,7 +123,7 @@ public final class FlightRecorder {
 
 	/** The sequence number of the last call that was entered, -1 for none. */
 	public long last() {
-		return this.last;
+		return this.last.get();
 	}
 
 	/**
@@ -130,8 +131,8 @@ public final class FlightRecorder {
 	 * runs, since no call runs after a failed one.
 	 */
 	long lastCompleted() {
-		CallRecord newest = record(this.last);
-		return (newest == null || newest.state() == CallRecord.State.DONE) ? this.last : this.last - 1;
+		CallRecord newest = record(last());
+		return (newest == null || newest.state() == CallRecord.State.DONE) ? last() : last() - 1;
 	}
 
 	/**
@@ -160,8 +161,7 @@ public final class FlightRecorder {
 		entry[slot + BYTES] = bytes;
 		entry[slot + ISSUED] = issuedNanos;
 		entry[slot + STARTED] = startedNanos;
-		// Volatile: a query that came before this write is answered when the call begins.
-		this.last = call.sequence();
+		this.last.setRelease(call.sequence());
 	}
 
 	/** The call's label, or where it was called if that is recorded. */
@@ -214,7 +214,7 @@ public final class FlightRecorder {
 	 * ended.
 	 */
 	MemoryKind memory(long sequence) {
-		if (sequence < 0 || sequence > this.last) {
+		if (sequence < 0 || sequence > last()) {
 			return MemoryKind.UNKNOWN;
 		}
 		long how = this.words[place(sequence) + HOW];
@@ -228,7 +228,7 @@ public final class FlightRecorder {
 
 	/** The last calls, oldest first, at most {@code limit}. */
 	public List<CallRecord> latest(int limit) {
-		long newest = this.last;
+		long newest = last();
 		List<CallRecord> calls = new ArrayList<>();
 		for (long sequence = Math.max(0, newest - limit + 1); sequence <= newest; sequence++) {
 			CallRecord call = record(sequence);
@@ -241,7 +241,7 @@ public final class FlightRecorder {
 
 	/** The running call, {@code null} if there is none. */
 	public @Nullable CallRecord running() {
-		CallRecord newest = record(this.last);
+		CallRecord newest = record(last());
 		return (newest != null && newest.state() == CallRecord.State.RUNNING) ? newest : null;
 	}
 
@@ -255,7 +255,7 @@ public final class FlightRecorder {
 	}
 
 	private @Nullable CallRecord record(long sequence) {
-		if (sequence < 0 || sequence > this.last) {
+		if (sequence < 0 || sequence > last()) {
 			return null;
 		}
 		int slot = place(sequence);
@@ -263,7 +263,7 @@ public final class FlightRecorder {
 		VarHandle.acquireFence();
 		long[] entry = Arrays.copyOfRange(this.words, slot, slot + WORDS);
 		VarHandle.acquireFence();
-		boolean beingOverwritten = this.last >= sequence + this.capacity - 1;
+		boolean beingOverwritten = last() >= sequence + this.capacity - 1;
 		if (entry[SEQUENCE] != sequence || beingOverwritten) {
 			return null;
 		}

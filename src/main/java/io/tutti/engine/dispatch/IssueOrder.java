@@ -8,14 +8,21 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Passes the turn between calls in the order they were issued. A call draws a ticket,
- * which is also its sequence number, and runs when all earlier calls are done. An
- * uncontended turn costs two volatile accesses.
+ * which is also its sequence number, and runs when all earlier calls are done. Passing an
+ * uncontended turn takes no memory fence, which would wait for the operand that the call
+ * has just posted for other ranks. So it may miss a thread that begins to wait at that
+ * moment; such a thread looks again a little later.
  */
 final class IssueOrder {
 
+	/** First pause of a thread that waits before it looks again; each one is doubled. */
+	private static final long PAUSE_NANOS = 1_000_000;
+
+	private static final long LONGEST_PAUSE_NANOS = 1_000_000_000;
+
 	private final AtomicLong issued = new AtomicLong();
 
-	private volatile long serving;
+	private final AtomicLong serving = new AtomicLong();
 
 	/** Threads that wait, and forgone tickets. */
 	private volatile int waiting;
@@ -37,17 +44,17 @@ final class IssueOrder {
 
 	/** Whether it is the ticket's turn. */
 	boolean isTurn(long ticket) {
-		return this.serving == ticket;
+		return serving() == ticket;
 	}
 
 	/** The ticket whose turn it is. */
 	long serving() {
-		return this.serving;
+		return this.serving.get();
 	}
 
 	/** Waits for the ticket's turn. An interrupt does not end the wait and stays set. */
 	void awaitTurn(long ticket) {
-		if (this.serving != ticket) {
+		if (!isTurn(ticket)) {
 			park(ticket, System.nanoTime(), Long.MAX_VALUE, false);
 		}
 	}
@@ -59,7 +66,7 @@ final class IssueOrder {
 	 * and must be passed then
 	 */
 	boolean awaitTurn(long ticket, long startNanos, long timeoutNanos) {
-		return this.serving == ticket || park(ticket, startNanos, timeoutNanos, true);
+		return isTurn(ticket) || park(ticket, startNanos, timeoutNanos, true);
 	}
 
 	private boolean park(long ticket, long startNanos, long timeoutNanos, boolean interruptible) {
@@ -67,13 +74,15 @@ final class IssueOrder {
 		this.lock.lock();
 		try {
 			this.waiting++;
-			while (this.serving != ticket) {
+			passForgone();
+			long pauseNanos = PAUSE_NANOS;
+			while (!isTurn(ticket)) {
 				long leftNanos = timeoutNanos - (System.nanoTime() - startNanos);
 				if (leftNanos <= 0) {
 					return false;
 				}
 				try {
-					this.passed.awaitNanos(leftNanos);
+					this.passed.awaitNanos(Math.min(leftNanos, pauseNanos));
 				}
 				catch (InterruptedException ex) {
 					interrupted = true;
@@ -81,6 +90,8 @@ final class IssueOrder {
 						return false;
 					}
 				}
+				pauseNanos = Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS);
+				passForgone();
 			}
 			return true;
 		}
@@ -94,8 +105,8 @@ final class IssueOrder {
 	}
 
 	/**
-	 * Passes successive tickets as soon as the turn of the first comes, without blocking
-	 * the caller.
+	 * Passes successive tickets once the turn of the first comes, without blocking the
+	 * caller; at the latest when the next ticket waits.
 	 */
 	void forgo(long first, int tickets) {
 		this.lock.lock();
@@ -111,11 +122,12 @@ final class IssueOrder {
 
 	/** Ends the turn of a ticket; of successive tickets, the last. */
 	void pass(long ticket) {
-		this.serving = ticket + 1;
+		this.serving.setRelease(ticket + 1);
 		if (this.waiting > 0) {
 			this.lock.lock();
 			try {
 				passForgone();
+				this.passed.signalAll();
 			}
 			finally {
 				this.lock.unlock();
@@ -125,11 +137,15 @@ final class IssueOrder {
 
 	/** Requires the lock. */
 	private void passForgone() {
-		for (Long next = this.forgone.remove(this.serving); next != null; next = this.forgone.remove(this.serving)) {
+		boolean moved = false;
+		for (Long next = this.forgone.remove(serving()); next != null; next = this.forgone.remove(serving())) {
 			this.waiting--;
-			this.serving = next;
+			this.serving.set(next);
+			moved = true;
 		}
-		this.passed.signalAll();
+		if (moved) {
+			this.passed.signalAll();
+		}
 	}
 
 }
