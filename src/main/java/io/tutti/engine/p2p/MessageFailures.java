@@ -47,7 +47,7 @@ final class MessageFailures {
 			throw during(operation, this.identity.exception(earlier, null), now);
 		}
 		try (ProgressEngine.Locked _ = this.engine.enter()) {
-			if (!operation.done) {
+			if (!operation.done()) {
 				requirePeers(operation, now);
 				operation.recordProgress(now);
 				if (operation.remainingNanos(now) <= 0) {

@@ -3,6 +3,7 @@ package io.tutti.engine.p2p;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.tutti.DataType;
 import io.tutti.Message;
@@ -87,7 +88,8 @@ final class MessageOperation {
 	/** Is told whether a call to cancel has succeeded. */
 	@Nullable CompletableFuture<Boolean> cancellation;
 
-	volatile boolean done;
+	/** Set without a memory fence: a thread that sleeps looks behind the lock first. */
+	private final AtomicBoolean done = new AtomicBoolean();
 
 	private long timeoutNanos;
 
@@ -120,7 +122,17 @@ final class MessageOperation {
 		this.withdrawn = false;
 		this.movedBytes = 0;
 		this.seenBytes = 0;
-		this.done = false;
+		this.done.setPlain(false);
+	}
+
+	/** Whether it has ended, well or not. */
+	boolean done() {
+		return this.done.getAcquire();
+	}
+
+	/** It has ended; its result is set. */
+	void end() {
+		this.done.setRelease(true);
 	}
 
 	boolean sends() {

@@ -133,7 +133,7 @@ final class MessageProtocol implements FrameReader.Handler {
 			rts.source = small ? 0 : send.address;
 			peer.post(rts);
 		}
-		if (small && !send.done && !peer.lost() && peer.keep(descriptor)) {
+		if (small && !send.done() && !peer.lost() && peer.keep(descriptor)) {
 			this.completed.accept(send);
 		}
 	}

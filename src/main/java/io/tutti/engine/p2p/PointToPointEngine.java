@@ -66,14 +66,40 @@ public final class PointToPointEngine implements PointToPoint {
 
 	@Override
 	public void send(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout) {
-		this.engine.recycle(call(Kind.SEND, buffer, type, peer, tag, timeout), null);
+		transfer(Kind.SEND, buffer, type, peer, tag, timeout);
 	}
 
 	@Override
 	public long receive(MemorySegment buffer, DataType type, int source, int tag, Duration timeout) {
-		MessageOperation receive = call(Kind.RECEIVE, buffer, type, source, tag, timeout);
-		long count = receive.count();
-		this.engine.recycle(receive, null);
+		return transfer(Kind.RECEIVE, buffer, type, source, tag, timeout);
+	}
+
+	/** Sends, or receives and returns how many elements. */
+	private long transfer(Kind kind, MemorySegment buffer, DataType type, int peer, int tag, Duration timeout) {
+		MessageOperation operation;
+		try (ProgressEngine.Locked _ = enter(kind, peer)) {
+			operation = begin(kind, buffer, type, peer, tag, timeout);
+			if (succeeded(operation)) {
+				return result(operation);
+			}
+		}
+		await(operation, peer);
+		try (ProgressEngine.Locked _ = this.engine.enter()) {
+			return result(operation);
+		}
+	}
+
+	/**
+	 * Whether an operation has succeeded and leaves nothing to do. Requires the lock.
+	 */
+	private boolean succeeded(MessageOperation operation) {
+		return operation.done() && operation.failure == null && !this.engine.hasQueued();
+	}
+
+	/** Elements that an operation has received; recycles it. Requires the lock. */
+	private long result(MessageOperation operation) {
+		long count = operation.count();
+		this.engine.recycle(operation);
 		return count;
 	}
 
@@ -89,7 +115,9 @@ public final class PointToPointEngine implements PointToPoint {
 
 	private Message messageOf(MessageOperation operation) {
 		Message message = operation.message();
-		this.engine.recycle(operation, null);
+		try (ProgressEngine.Locked _ = this.engine.enter()) {
+			this.engine.recycle(operation);
+		}
 		return message;
 	}
 
@@ -104,23 +132,28 @@ public final class PointToPointEngine implements PointToPoint {
 	}
 
 	private MessageOperation call(Kind kind, MemorySegment buffer, DataType type, int peer, int tag, Duration timeout) {
-		return await(begin(kind, buffer, type, peer, tag, timeout, null), peer);
+		MessageOperation operation;
+		try (ProgressEngine.Locked _ = enter(kind, peer)) {
+			operation = begin(kind, buffer, type, peer, tag, timeout);
+		}
+		return await(operation, peer);
 	}
 
-	private MessageOperation begin(Kind kind, MemorySegment buffer, DataType type, int peer, int tag, Duration timeout,
-			@Nullable CompletableFuture<Message> future) {
-		long timeoutNanos = Deadline.nanosOf(timeout);
+	/** Takes the lock to begin an operation. */
+	private ProgressEngine.Locked enter(Kind kind, int peer) {
 		if (kind == Kind.SEND) {
 			requirePresent(peer);
 		}
-		try (ProgressEngine.Locked _ = this.engine.enter()) {
-			this.engine.requireUsable();
-			MessageOperation operation = this.engine.begin(kind, buffer, type, peer, tag, timeoutNanos, future);
-			if (future == null) {
-				this.engine.spin(operation, peer, this.limits.spins());
-			}
-			return operation;
-		}
+		return this.engine.enter();
+	}
+
+	/** Begins a synchronous operation, and waits as long as it spins. */
+	private MessageOperation begin(Kind kind, MemorySegment buffer, DataType type, int peer, int tag,
+			Duration timeout) {
+		this.engine.requireUsable();
+		MessageOperation operation = this.engine.begin(kind, buffer, type, peer, tag, Deadline.nanosOf(timeout), null);
+		this.engine.spin(operation, peer, this.limits.spins());
+		return operation;
 	}
 
 	@Override
@@ -130,14 +163,16 @@ public final class PointToPointEngine implements PointToPoint {
 		int first = (peer == source) ? peer : ProgressEngine.ALL;
 		MessageOperation receiving;
 		MessageOperation sending;
-		requirePresent(peer);
-		try (ProgressEngine.Locked _ = this.engine.enter()) {
+		try (ProgressEngine.Locked _ = enter(Kind.SEND, peer)) {
 			this.engine.requireUsable();
 			receiving = this.engine.begin(Kind.RECEIVE, receive, type, source, tag, timeoutNanos, null);
 			sending = this.engine.begin(Kind.SEND, send, type, peer, tag, timeoutNanos, null);
 			receiving.independent = false;
 			sending.independent = false;
 			this.engine.spin(receiving, first, this.limits.spins());
+			if (succeeded(sending) && succeeded(receiving)) {
+				return result(sending, receiving);
+			}
 		}
 		try {
 			await(sending, first);
@@ -146,9 +181,15 @@ public final class PointToPointEngine implements PointToPoint {
 			end(receiving, first, ex);
 			throw ex;
 		}
-		long count = await(receiving, first).count();
-		this.engine.recycle(receiving, sending);
-		return count;
+		await(receiving, first);
+		try (ProgressEngine.Locked _ = this.engine.enter()) {
+			return result(sending, receiving);
+		}
+	}
+
+	private long result(MessageOperation sending, MessageOperation receiving) {
+		this.engine.recycle(sending);
+		return result(receiving);
 	}
 
 	/**
@@ -157,7 +198,7 @@ public final class PointToPointEngine implements PointToPoint {
 	 */
 	private void end(MessageOperation receiving, int first, RuntimeException why) {
 		try (ProgressEngine.Locked _ = this.engine.enter()) {
-			if (receiving.done || this.engine.withdraw(receiving, why)) {
+			if (receiving.done() || this.engine.withdraw(receiving, why)) {
 				return;
 			}
 		}
@@ -197,7 +238,11 @@ public final class PointToPointEngine implements PointToPoint {
 	private CompletableFuture<Message> beginAsync(Kind kind, MemorySegment buffer, DataType type, int peer, int tag,
 			Duration timeout) {
 		CompletableFuture<Message> future = new CompletableFuture<>();
-		begin(kind, buffer, type, peer, tag, timeout, future);
+		long timeoutNanos = Deadline.nanosOf(timeout);
+		try (ProgressEngine.Locked _ = enter(kind, peer)) {
+			this.engine.requireUsable();
+			this.engine.begin(kind, buffer, type, peer, tag, timeoutNanos, future);
+		}
 		this.progressThread.wake();
 		return future;
 	}
@@ -214,7 +259,7 @@ public final class PointToPointEngine implements PointToPoint {
 	}
 
 	private MessageOperation await(MessageOperation operation, int first) {
-		if (!operation.done) {
+		if (!operation.done()) {
 			makeProgress(operation, first);
 		}
 		if (this.engine.hasQueued()) {
@@ -233,7 +278,7 @@ public final class PointToPointEngine implements PointToPoint {
 		try {
 			IdleStrategy idle = idle(operation);
 			idle.begin();
-			while (!operation.done) {
+			while (!operation.done()) {
 				boolean all = idle.slept() || idle.idleRounds() % OTHERS_EVERY == OTHERS_EVERY - 1;
 				this.engine.step(idle, all ? ProgressEngine.ALL : first);
 			}

@@ -178,7 +178,7 @@ final class ProgressEngine {
 	 */
 	void spin(MessageOperation operation, int first, int rounds) {
 		int idleRounds = 0;
-		while (!operation.done && idleRounds < rounds && !this.lock.hasQueuedThreads()) {
+		while (!operation.done() && idleRounds < rounds && !this.lock.hasQueuedThreads()) {
 			if (advance(first)) {
 				idleRounds = 0;
 			}
@@ -239,7 +239,7 @@ final class ProgressEngine {
 		CompletableFuture<Message> future = operation.future;
 		Thread waiter = operation.waiter;
 		CompletableFuture<Boolean> cancellation = operation.cancellation;
-		operation.done = true;
+		operation.end();
 		if (cancellation != null) {
 			cancellation.complete(operation.withdrawn);
 		}
@@ -260,7 +260,9 @@ final class ProgressEngine {
 			return;
 		}
 		Message message = operation.message();
-		recycle(operation, null);
+		try (Locked _ = enter()) {
+			recycle(operation);
+		}
 		future.complete(message);
 	}
 
@@ -314,16 +316,12 @@ final class ProgressEngine {
 		}
 	}
 
-	/** Takes operations back that are done and whose results have been read. */
-	void recycle(MessageOperation operation, @Nullable MessageOperation other) {
-		try (Locked _ = enter()) {
-			operation.clear();
-			this.spares.push(operation);
-			if (other != null) {
-				other.clear();
-				this.spares.push(other);
-			}
-		}
+	/**
+	 * Takes an operation back that is done and whose result was read; requires the lock.
+	 */
+	void recycle(MessageOperation operation) {
+		operation.clear();
+		this.spares.push(operation);
 	}
 
 	/** Fails everything; no memory of a caller is touched from now on. */
@@ -450,7 +448,7 @@ final class ProgressEngine {
 	/** After it, whatever ends the sleep also wakes the connections. */
 	private boolean prepareSleep(@Nullable MessageOperation operation) {
 		try (Locked _ = enter()) {
-			if (ended() || operation != null && operation.done) {
+			if (ended() || operation != null && operation.done()) {
 				return false;
 			}
 			this.connections.prepareSleep((operation != null) ? operation.peer : ALL);

@@ -123,7 +123,7 @@ class ProgressThreadTest {
 		assertThat(this.gate.prepared).isTrue();
 		this.gate.answer(Frame.CTS, 0);
 		advance();
-		assertThat(operation.done).isTrue();
+		assertThat(operation.done()).isTrue();
 		this.gate.prepared = false;
 		this.engine.sleep(1, operation);
 		assertThat(this.gate.prepared).isFalse();
