@@ -14,13 +14,39 @@ public final class NativeMemory {
 	@SuppressWarnings("restricted")
 	public static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
+	/**
+	 * Up to this size, whole words are copied one by one. The general copy of so few
+	 * bytes stores them under a mask, and a processor makes a load of such bytes wait
+	 * until its core owns the cache line.
+	 */
+	private static final long WORDS_BYTES = 64;
+
 	private NativeMemory() {
 	}
 
 	/** Copies bytes; the ranges may overlap, and nothing is copied onto itself. */
 	public static void copy(long source, long target, long bytes) {
-		if (source != target) {
+		if (source == target) {
+			return;
+		}
+		if (bytes <= WORDS_BYTES && bytes % Long.BYTES == 0) {
+			copyWords(source, target, bytes);
+		}
+		else {
 			MemorySegment.copy(ALL, source, ALL, target, bytes);
+		}
+	}
+
+	private static void copyWords(long source, long target, long bytes) {
+		if (target < source) {
+			for (long i = 0; i < bytes; i += Long.BYTES) {
+				putLong(target + i, getLong(source + i));
+			}
+		}
+		else {
+			for (long i = bytes - Long.BYTES; i >= 0; i -= Long.BYTES) {
+				putLong(target + i, getLong(source + i));
+			}
 		}
 	}
 

@@ -80,13 +80,30 @@ final class FlatAlgorithms {
 		}
 		this.slots.awaitAll();
 		long target = call.receiveAddress();
-		this.kernels.reduce(call.type(), call.op(), target, this.slots.operand(0, posted) + offset,
-				this.slots.operand(1, posted) + offset, call.count());
+		this.kernels.reduce(call.type(), call.op(), target, operand(call, 0, posted) + offset,
+				operand(call, 1, posted) + offset, call.count());
 		for (int peer = 2; peer < this.worldSize; peer++) {
-			this.kernels.reduce(call.type(), call.op(), target, target, this.slots.operand(peer, posted) + offset,
-					call.count());
+			this.kernels.reduce(call.type(), call.op(), target, target,
+					lateOperand(call, peer, posted, offset) + offset, call.count());
 		}
 		this.kernels.finish(call.type(), call.op(), target, call.count(), this.worldSize);
+	}
+
+	/**
+	 * Address of a rank's operand. This rank reads its own where the caller has it: the
+	 * slot's cache line may be at the core of a rank that has read it.
+	 */
+	private long operand(Call call, int peer, long posted) {
+		return (peer == this.rank) ? call.sendAddress() : this.slots.operand(peer, posted);
+	}
+
+	/**
+	 * As {@link #operand} once the result has been written to, which may be in the place
+	 * of this rank's part.
+	 */
+	private long lateOperand(Call call, int peer, long posted, long offset) {
+		return (call.sendAddress() + offset == call.receiveAddress()) ? this.slots.operand(peer, posted)
+				: operand(call, peer, posted);
 	}
 
 	/** Posts an operand and copies a part of every operand, as {@link #combine}. */
@@ -97,7 +114,7 @@ final class FlatAlgorithms {
 		}
 		this.slots.awaitAll();
 		for (int peer = 0; peer < this.worldSize; peer++) {
-			NativeMemory.copy(this.slots.operand(peer, posted) + offset, call.receiveAddress() + peer * call.bytes(),
+			NativeMemory.copy(operand(call, peer, posted) + offset, call.receiveAddress() + peer * call.bytes(),
 					call.bytes());
 		}
 	}
@@ -123,10 +140,11 @@ final class FlatAlgorithms {
 		}
 		int operands = (call.collective() == Collective.SCAN) ? this.rank + 1 : this.rank;
 		if (operands > 0) {
-			NativeMemory.copy(this.slots.operand(0, bytes), target, bytes);
+			NativeMemory.copy(operand(call, 0, bytes), target, bytes);
 		}
 		for (int peer = 1; peer < operands; peer++) {
-			this.kernels.reduce(call.type(), call.op(), target, target, this.slots.operand(peer, bytes), call.count());
+			this.kernels.reduce(call.type(), call.op(), target, target, lateOperand(call, peer, bytes, 0),
+					call.count());
 		}
 	}
 

@@ -131,9 +131,9 @@ record HostLayout(int ranks) {
 		return Math.clamp(each(ALL_MESSAGE_RINGS_BYTES), MIN_MESSAGE_RING_BYTES, MAX_MESSAGE_RING_BYTES);
 	}
 
-	/** The ring for messages from one rank to another. */
+	/** The ring for messages from one rank to another: a counter, then the records. */
 	long messageRing(int from, int to) {
-		return ring(this.ranks, 0) + ((long) from * this.ranks + to) * (2 * LINE_BYTES + messageRingBytes());
+		return ring(this.ranks, 0) + ((long) from * this.ranks + to) * (LINE_BYTES + messageRingBytes());
 	}
 
 	/** Total size. */

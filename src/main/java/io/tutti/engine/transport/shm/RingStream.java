@@ -23,9 +23,9 @@ final class RingStream implements ByteStream {
 
 	private final Doorbell doorbell;
 
-	private final Ring out;
+	private final RecordRing out;
 
-	private final Ring in;
+	private final RecordRing in;
 
 	/** The peer's counter of ranks that have sent it a first message. */
 	private final long peerCalls;
@@ -47,8 +47,8 @@ final class RingStream implements ByteStream {
 	RingStream(int peer, HostMemory memory, Doorbell doorbell, @Nullable CrossMemoryAttach attach) {
 		this.peer = peer;
 		this.doorbell = doorbell;
-		this.out = Ring.writer(memory.messageRing(memory.self(), peer), memory.layout().messageRingBytes());
-		this.in = Ring.reader(memory.messageRing(peer, memory.self()), memory.layout().messageRingBytes());
+		this.out = new RecordRing(memory.messageRing(memory.self(), peer), memory.layout().messageRingBytes());
+		this.in = new RecordRing(memory.messageRing(peer, memory.self()), memory.layout().messageRingBytes());
 		this.peerCalls = memory.line(peer, Line.MESSAGE_CALLS);
 		this.peerLeft = memory.line(peer, Line.LEFT);
 		this.peerPid = memory.pid(peer);
@@ -88,18 +88,17 @@ final class RingStream implements ByteStream {
 		this.doorbell.ring(this.peer);
 	}
 
+	/**
+	 * Reads the bytes of at most one record: a look at the next one would delay what this
+	 * one is for.
+	 */
 	@Override
 	public long read(long address, long bytes) throws IOException {
-		long got = 0;
-		while (got < bytes) {
-			long count = this.in.take(address + got, bytes - got);
-			if (count == 0) {
-				break;
-			}
-			got += count;
+		long got = this.in.take(address, bytes);
+		if (got > 0) {
 			this.doorbell.ring(this.peer);
 		}
-		if (got == 0 && bytes > 0 && left() && !hasData()) {
+		else if (bytes > 0 && left() && !hasData()) {
 			throw new EOFException("closed by the peer");
 		}
 		return got;
@@ -131,12 +130,12 @@ final class RingStream implements ByteStream {
 
 	/** Whether there is data to read. */
 	boolean hasData() {
-		return this.in.available(1) > 0;
+		return this.in.hasData();
 	}
 
 	/** Whether a read or write that was blocked can make progress. */
 	boolean unblocked() {
-		return hasData() || this.blockedWriting && this.out.available(1) > 0;
+		return hasData() || this.blockedWriting && this.out.hasRoom();
 	}
 
 }
