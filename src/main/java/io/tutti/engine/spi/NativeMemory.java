@@ -15,11 +15,11 @@ public final class NativeMemory {
 	public static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
 	/**
-	 * Up to this size, whole words are copied one by one. The general copy of so few
-	 * bytes stores them under a mask, and a processor makes a load of such bytes wait
-	 * until its core owns the cache line.
+	 * Up to this size, bytes are copied in words. The general copy stores so few bytes
+	 * under a mask, and a processor makes a load of such bytes wait until its core owns
+	 * the cache line.
 	 */
-	private static final long WORDS_BYTES = 64;
+	private static final long SMALL_BYTES = 64;
 
 	private NativeMemory() {
 	}
@@ -29,24 +29,42 @@ public final class NativeMemory {
 		if (source == target) {
 			return;
 		}
-		if (bytes <= WORDS_BYTES && bytes % Long.BYTES == 0) {
-			copyWords(source, target, bytes);
+		if (bytes > SMALL_BYTES) {
+			MemorySegment.copy(ALL, source, ALL, target, bytes);
+		}
+		else if (target < source) {
+			copyUpwards(source, target, bytes);
 		}
 		else {
-			MemorySegment.copy(ALL, source, ALL, target, bytes);
+			copyDownwards(source, target, bytes);
 		}
 	}
 
-	private static void copyWords(long source, long target, long bytes) {
-		if (target < source) {
-			for (long i = 0; i < bytes; i += Long.BYTES) {
-				putLong(target + i, getLong(source + i));
-			}
+	private static void copyUpwards(long source, long target, long bytes) {
+		long i = 0;
+		for (; i <= bytes - Long.BYTES; i += Long.BYTES) {
+			putLong(target + i, getLong(source + i));
 		}
-		else {
-			for (long i = bytes - Long.BYTES; i >= 0; i -= Long.BYTES) {
-				putLong(target + i, getLong(source + i));
-			}
+		if (i <= bytes - Integer.BYTES) {
+			putInt(target + i, getInt(source + i));
+			i += Integer.BYTES;
+		}
+		for (; i < bytes; i++) {
+			putByte(target + i, getByte(source + i));
+		}
+	}
+
+	private static void copyDownwards(long source, long target, long bytes) {
+		long i = bytes;
+		for (; i >= Long.BYTES; i -= Long.BYTES) {
+			putLong(target + i - Long.BYTES, getLong(source + i - Long.BYTES));
+		}
+		if (i >= Integer.BYTES) {
+			i -= Integer.BYTES;
+			putInt(target + i, getInt(source + i));
+		}
+		while (--i >= 0) {
+			putByte(target + i, getByte(source + i));
 		}
 	}
 

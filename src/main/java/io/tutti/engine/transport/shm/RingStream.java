@@ -17,7 +17,7 @@ final class RingStream implements ByteStream {
 	 * Largest payload that is copied next to its frame: larger copies touch more cache
 	 * lines than they save.
 	 */
-	private static final int SMALL_BYTES = 512;
+	private static final int SMALL_BYTES = 1024;
 
 	private final int peer;
 

@@ -109,6 +109,21 @@ class RecordRingTest {
 		assertThat(writer.put(this.bytes.address(), 100)).isPositive();
 	}
 
+	/** Leaves from one line to all lines before the end of the ring. */
+	@Test
+	void aRecordOfAnySizeFitsAtAnyPlace() throws IOException {
+		for (int size = 1; size <= CAPACITY; size += 5) {
+			RecordRing writer = side();
+			RecordRing reader = side();
+			this.memory.fill((byte) 0);
+			for (int round = 0; round < 200; round++) {
+				long count = writer.put(this.bytes.address(), size);
+				assertThat(count).as("%s bytes, round %s", size, round).isPositive();
+				assertThat(reader.take(this.bytes.address(), size)).isEqualTo(count);
+			}
+		}
+	}
+
 	@Test
 	void aRecordThatNoWriterHasWrittenIsAnErrorAndNotRead() {
 		for (long length : new long[] { -1, Long.MIN_VALUE, CAPACITY, Long.MAX_VALUE }) {
