@@ -86,7 +86,7 @@ public interface ControlListener {
 	 * This rank's call at a sequence number of a group. Rank 0 asks because another rank
 	 * waits in that call.
 	 * @return {@code null} if the call is no longer recorded or has not begun. A call
-	 * that has not begun is reported when it begins.
+	 * that has not begun is reported later: when it begins, has waited long, or ends.
 	 */
 	default @Nullable CallReport called(String group, long sequence) {
 		return null;

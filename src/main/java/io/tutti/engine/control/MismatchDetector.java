@@ -20,9 +20,9 @@ import io.tutti.engine.spi.CallReport;
  * Compares at rank 0 the calls that ranks made at the same sequence number of a group. A
  * rank reports a call in which it waits. After {@link #ASK_AFTER} rank 0 asks every rank
  * that has not reported it, since a rank whose call has returned never reports it
- * unasked. A rank is asked once: if it has not reached the call yet, it reports it on
- * entry. Where nothing else compares calls, as on device memory, ranks report all calls.
- * Never blocks: the owner must call {@link #tick()}. Not thread safe.
+ * unasked. A rank is asked once: if it has not reached the call yet, it reports it when
+ * it does. Where nothing else compares calls, as on device memory, ranks report all
+ * calls. Never blocks: the owner must call {@link #tick()}. Not thread safe.
  * <p>
  * Keeps a limited number of places and groups. Evicting one too early loses only reports
  * that waiting ranks do not repeat; ranks that arrive later report the call again.

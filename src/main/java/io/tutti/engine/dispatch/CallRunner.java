@@ -73,7 +73,7 @@ final class CallRunner implements AutoCloseable {
 
 	/**
 	 * What was called at a sequence number, {@code null} if the recorder no longer holds
-	 * it or it has not begun. In the latter case it is posted as soon as it begins.
+	 * it or it has not begun. In the latter case it is reported later.
 	 */
 	@Nullable CallReport called(long sequence) {
 		return this.check.called(sequence);

@@ -35,7 +35,8 @@ final class ConsistencyCheck implements CallObserver {
 
 	/**
 	 * The call with this sequence number, {@code null} if the recorder no longer holds it
-	 * or it has not begun. A call that has not begun is reported when it begins.
+	 * or it has not begun. A call that has not begun is reported when it begins, has
+	 * waited long, or ends.
 	 */
 	@Nullable CallReport called(long sequence) {
 		this.askedThrough.accumulateAndGet(sequence, Math::max);

@@ -215,7 +215,7 @@ public final class DefaultProcessGroup implements ProcessGroup {
 	 * What this rank called at a sequence number at which another rank waits. Called by
 	 * the control plane's thread.
 	 * @return {@code null} if the recorder no longer holds the call or it has not begun;
-	 * in the latter case it is posted as soon as it begins
+	 * in the latter case it is reported later
 	 */
 	public @Nullable CallReport called(long sequence) {
 		return this.runner.called(sequence);

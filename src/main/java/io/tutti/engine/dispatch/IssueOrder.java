@@ -15,10 +15,11 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class IssueOrder {
 
-	/** First pause of a thread that waits before it looks again; each one is doubled. */
-	private static final long PAUSE_NANOS = 1_000_000;
+	/** Looks before the first pause: longer than a store takes to become visible. */
+	private static final int LOOKS = 256;
 
-	private static final long LONGEST_PAUSE_NANOS = 1_000_000_000;
+	/** First pause of a thread that waits. From then on every pass sees the thread. */
+	private static final long PAUSE_NANOS = 1_000_000;
 
 	private final AtomicLong issued = new AtomicLong();
 
@@ -75,6 +76,9 @@ final class IssueOrder {
 		try {
 			this.waiting++;
 			passForgone();
+			for (int look = 0; look < LOOKS && !isTurn(ticket); look++) {
+				Thread.onSpinWait();
+			}
 			long pauseNanos = PAUSE_NANOS;
 			while (!isTurn(ticket)) {
 				long leftNanos = timeoutNanos - (System.nanoTime() - startNanos);
@@ -90,7 +94,7 @@ final class IssueOrder {
 						return false;
 					}
 				}
-				pauseNanos = Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS);
+				pauseNanos = Long.MAX_VALUE;
 				passForgone();
 			}
 			return true;

@@ -88,7 +88,10 @@ final class MessageOperation {
 	/** Is told whether a call to cancel has succeeded. */
 	@Nullable CompletableFuture<Boolean> cancellation;
 
-	/** Set without a memory fence: a thread that sleeps looks behind the lock first. */
+	/**
+	 * Set without a memory fence: a thread that sleeps on the connections looks behind
+	 * the lock first, any other is woken.
+	 */
 	private final AtomicBoolean done = new AtomicBoolean();
 
 	private long timeoutNanos;

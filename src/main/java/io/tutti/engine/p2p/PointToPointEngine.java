@@ -76,9 +76,10 @@ public final class PointToPointEngine implements PointToPoint {
 
 	/** Sends, or receives and returns how many elements. */
 	private long transfer(Kind kind, MemorySegment buffer, DataType type, int peer, int tag, Duration timeout) {
+		long timeoutNanos = Deadline.nanosOf(timeout);
 		MessageOperation operation;
 		try (ProgressEngine.Locked _ = enter(kind, peer)) {
-			operation = begin(kind, buffer, type, peer, tag, timeout);
+			operation = begin(kind, buffer, type, peer, tag, timeoutNanos);
 			if (succeeded(operation)) {
 				return result(operation);
 			}
@@ -132,14 +133,18 @@ public final class PointToPointEngine implements PointToPoint {
 	}
 
 	private MessageOperation call(Kind kind, MemorySegment buffer, DataType type, int peer, int tag, Duration timeout) {
+		long timeoutNanos = Deadline.nanosOf(timeout);
 		MessageOperation operation;
 		try (ProgressEngine.Locked _ = enter(kind, peer)) {
-			operation = begin(kind, buffer, type, peer, tag, timeout);
+			operation = begin(kind, buffer, type, peer, tag, timeoutNanos);
 		}
 		return await(operation, peer);
 	}
 
-	/** Takes the lock to begin an operation. */
+	/**
+	 * Checks that the receiver of a send has not left, which fails everything in flight,
+	 * and takes the lock.
+	 */
 	private ProgressEngine.Locked enter(Kind kind, int peer) {
 		if (kind == Kind.SEND) {
 			requirePresent(peer);
@@ -149,9 +154,9 @@ public final class PointToPointEngine implements PointToPoint {
 
 	/** Begins a synchronous operation, and waits as long as it spins. */
 	private MessageOperation begin(Kind kind, MemorySegment buffer, DataType type, int peer, int tag,
-			Duration timeout) {
+			long timeoutNanos) {
 		this.engine.requireUsable();
-		MessageOperation operation = this.engine.begin(kind, buffer, type, peer, tag, Deadline.nanosOf(timeout), null);
+		MessageOperation operation = this.engine.begin(kind, buffer, type, peer, tag, timeoutNanos, null);
 		this.engine.spin(operation, peer, this.limits.spins());
 		return operation;
 	}
@@ -187,6 +192,7 @@ public final class PointToPointEngine implements PointToPoint {
 		}
 	}
 
+	/** Elements that were received; recycles both. Requires the lock. */
 	private long result(MessageOperation sending, MessageOperation receiving) {
 		this.engine.recycle(sending);
 		return result(receiving);

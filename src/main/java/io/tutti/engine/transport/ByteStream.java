@@ -14,8 +14,8 @@ public interface ByteStream {
 	long write(long address, long bytes) throws IOException;
 
 	/**
-	 * Reads what has arrived.
-	 * @return the number of bytes read, may be 0
+	 * Reads bytes that have arrived.
+	 * @return the number of bytes read, which may be 0, or fewer than have arrived
 	 * @throws java.io.EOFException if the peer has closed its side
 	 */
 	long read(long address, long bytes) throws IOException;

@@ -79,6 +79,7 @@ final class FlatAlgorithms {
 			return;
 		}
 		this.slots.awaitAll();
+		call.requireOpenBuffers();
 		long target = call.receiveAddress();
 		this.kernels.reduce(call.type(), call.op(), target, operand(call, 0, posted) + offset,
 				operand(call, 1, posted) + offset, call.count());
@@ -113,6 +114,7 @@ final class FlatAlgorithms {
 			return;
 		}
 		this.slots.awaitAll();
+		call.requireOpenBuffers();
 		for (int peer = 0; peer < this.worldSize; peer++) {
 			NativeMemory.copy(operand(call, peer, posted) + offset, call.receiveAddress() + peer * call.bytes(),
 					call.bytes());

@@ -78,12 +78,17 @@ public final class CallSlots {
 	/** Begins the next round: waits until this rank's slot is free. */
 	void begin() {
 		this.round++;
-		long left = this.round - HostLayout.SLOTS + 1;
+		long left = earlier(this.round);
 		for (int rank = 0; rank < this.ranks; rank++) {
 			if (this.entered[rank] < left && rank != this.self) {
 				awaitEntered(rank, left);
 			}
 		}
+	}
+
+	/** The round that every rank must have entered before a round's slot is written. */
+	private static long earlier(long round) {
+		return round - HostLayout.SLOTS + 1;
 	}
 
 	private void awaitEntered(int rank, long wanted) {
@@ -122,7 +127,7 @@ public final class CallSlots {
 	 */
 	private void prepareNext() {
 		for (int rank = 0; rank < this.ranks; rank++) {
-			if (this.entered[rank] < this.round - HostLayout.SLOTS + 2 && rank != this.self) {
+			if (this.entered[rank] < earlier(this.round + 1) && rank != this.self) {
 				return;
 			}
 		}

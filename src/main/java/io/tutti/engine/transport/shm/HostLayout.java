@@ -3,7 +3,7 @@ package io.tutti.engine.transport.shm;
 /**
  * Layout of the memory that the ranks of one host share. A word that one rank writes and
  * others poll has its own line of {@value #LINE_BYTES} bytes, since processors prefetch
- * cache lines in pairs.
+ * cache lines in pairs; the words of records in a {@link RecordRing} lie beside them.
  *
  * @param ranks number of ranks that share the memory
  */

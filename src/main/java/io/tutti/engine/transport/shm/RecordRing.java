@@ -8,10 +8,10 @@ import io.tutti.engine.spi.NativeMemory;
  * A one-way byte ring from one rank to another that publishes bytes as records: a word
  * with the record's length, then its bytes. A reader that waits polls the word of the
  * next record, so a small record costs one transfer of a cache line between the cores,
- * not one for a counter and one for the bytes. Records begin at multiples of a line. The
- * writer clears the word behind a record before it publishes the record; a word with a
- * length is therefore always new. The reader counts the bytes that it has released. One
- * object serves one side.
+ * not one for a counter and one for the bytes. Records begin at multiples of
+ * {@value #ALIGNMENT} bytes, a cache line. The writer clears the word behind a record
+ * before it publishes the record; a word with a length is therefore always new. The
+ * reader counts the bytes that it has released. One object serves one side.
  */
 final class RecordRing {
 
@@ -87,7 +87,7 @@ final class RecordRing {
 			this.seenReleased = SharedWords.acquire(this.released);
 		}
 		long space = Math.min(free(), untilEnd());
-		return Math.min(bytes, (space > SMALL_BYTES) ? space - ALIGNMENT : space - Long.BYTES);
+		return Math.min(bytes, (space > SMALL_BYTES + Long.BYTES) ? space - ALIGNMENT : space - Long.BYTES);
 	}
 
 	/** Bytes for records, besides the word behind them. */
