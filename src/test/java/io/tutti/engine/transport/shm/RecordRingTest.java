@@ -3,13 +3,7 @@ package io.tutti.engine.transport.shm;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.time.Duration;
-import java.util.List;
-import java.util.SplittableRandom;
 
-import io.tutti.engine.backend.RankThreads;
-import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.NativeMemory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -22,73 +16,26 @@ class RecordRingTest {
 
 	private static final int CAPACITY = 4096;
 
-	private static final long WORDS = 3_000_000;
-
 	private final MemorySegment memory = Arena.ofAuto().allocate(HostLayout.LINE_BYTES + CAPACITY, 4096);
 
 	private final MemorySegment bytes = Arena.ofAuto().allocate(2 * CAPACITY, 64);
-
-	private final Deadline deadline = Deadline.after(Duration.ofSeconds(30));
 
 	private RecordRing side() {
 		return new RecordRing(this.memory.address(), CAPACITY);
 	}
 
 	/**
-	 * One thread fills the ring and another empties it, in independent random amounts.
 	 * Each word is a valid length of a record, so an old one must not be taken for one.
 	 */
 	@Test
 	void everyWordArrivesOnceAndInOrder() throws Exception {
-		long seed = Long.getLong("tutti.test.seed", System.nanoTime());
-		List<Long> words = RankThreads.run(2, Duration.ofSeconds(50), (side) -> (side == 0)
-				? put(side(), new SplittableRandom(seed)) : take(side(), new SplittableRandom(seed + 1)));
-		assertThat(words).as("words, with -Dtutti.test.seed=%s", seed).containsOnly(WORDS);
-	}
-
-	private static long word(long index) {
-		return 1 + index % 997;
-	}
-
-	private long put(RecordRing ring, SplittableRandom random) {
-		MemorySegment source = Arena.ofAuto().allocate(CAPACITY, 8);
-		long next = 0;
-		while (next < WORDS) {
-			long most = random.nextBoolean() ? 8 : CAPACITY / Long.BYTES;
-			long wanted = Math.min(WORDS - next, random.nextLong(1, most));
-			for (long i = 0; i < wanted; i++) {
-				source.setAtIndex(ValueLayout.JAVA_LONG, i, word(next + i));
-			}
-			long put = ring.put(source.address(), wanted * Long.BYTES);
-			assertThat(put % Long.BYTES).isZero();
-			next += put / Long.BYTES;
-			yieldIf(put == 0);
-		}
-		return next;
-	}
-
-	/** Takes all words, also of a corrupt stream, so that the writer can finish. */
-	private long take(RecordRing ring, SplittableRandom random) throws IOException {
-		MemorySegment target = Arena.ofAuto().allocate(CAPACITY, 8);
-		long next = 0;
-		long wrong = -1;
-		while (next < WORDS) {
-			long wanted = Math.min(WORDS - next, random.nextLong(1, CAPACITY / Long.BYTES));
-			long words = ring.take(target.address(), wanted * Long.BYTES) / Long.BYTES;
-			for (long i = 0; i < words; i++, next++) {
-				wrong = (wrong < 0 && target.getAtIndex(ValueLayout.JAVA_LONG, i) != word(next)) ? next : wrong;
-			}
-			yieldIf(words == 0);
-		}
-		assertThat(wrong).as("the first wrong word, -1 for none").isEqualTo(-1);
-		return next;
-	}
-
-	private void yieldIf(boolean idle) {
-		if (idle) {
-			assertThat(this.deadline.expired()).as("waits for a word that never comes").isFalse();
-			Thread.yield();
-		}
+		WordTransfer transfer = new WordTransfer(CAPACITY, (index) -> 1 + index % 997);
+		RecordRing writer = side();
+		RecordRing reader = side();
+		WordTransfer.run(
+				(random) -> transfer.put(writer::put, random,
+						(sizes) -> sizes.nextBoolean() ? 8 : CAPACITY / Long.BYTES),
+				(random) -> transfer.take(reader::take, random));
 	}
 
 	@Test
