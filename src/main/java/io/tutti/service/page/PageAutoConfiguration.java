@@ -47,7 +47,7 @@ public class PageAutoConfiguration {
 	static class Unobserved {
 
 		@Bean
-		ObservationPredicate eventsOfThePageAreNotObserved(@Value("${tutti.page.path:/tutti}") String path) {
+		ObservationPredicate eventsOfThePageAreNotObserved(@Value(PageController.PATH) String path) {
 			String events = UriComponentsBuilder.fromPath(path).path(PageController.EVENTS).build().getPath();
 			return (_, context) -> !(context instanceof ServerRequestObservationContext request
 					&& request.getCarrier().getRequestURI().equals(request.getCarrier().getContextPath() + events));

@@ -22,8 +22,11 @@ import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
  */
 @Lazy
 @Controller
-@RequestMapping("${tutti.page.path:/tutti}")
+@RequestMapping(PageController.PATH)
 final class PageController {
+
+	/** The path of the page, with a placeholder for the property. */
+	static final String PATH = "${tutti.page.path:/tutti}";
 
 	static final String EVENTS = "/page/events";
 

@@ -63,7 +63,8 @@ final class PageLinks {
 
 	/** From the path of the page, which ends with a slash, to that of the application. */
 	private String root() {
-		int names = StringUtils.tokenizeToStringArray(property("tutti.page.path", "/tutti"), "/").length;
+		String path = this.environment.resolvePlaceholders(PageController.PATH);
+		int names = StringUtils.tokenizeToStringArray(path, "/").length;
 		return "../".repeat(names);
 	}
 
