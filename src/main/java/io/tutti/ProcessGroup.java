@@ -49,14 +49,15 @@ import org.jspecify.annotations.Nullable;
  * <b>Failures.</b> A {@link CollectiveException} means that the group is broken on every
  * rank for the same reason; every later call throws it again. The exception is a send,
  * receive or probe whose deadline passes before a message has matched: it fails alone,
- * and the group stays usable. A rank whose part of a collective was done before another
- * rank failed has returned with the right result, and its next call throws. Ranks that
- * call different collectives get a {@link CollectiveMismatchException} before they use
- * each other's data. A rank that needs no data, such as the root of a broadcast, may
- * return first and gets it from its next call; end with a {@link #barrier} if the last
- * call has such ranks. Any other passed deadline breaks the group, as does an interrupt
- * during a wait, whose status stays set. {@link ExitCode#of} maps exceptions to exit
- * codes.
+ * and the group stays usable. A send that the peer knows of must get the peer's answer
+ * that nothing has matched it within two seconds, or the group breaks. A rank whose part
+ * of a collective was done before another rank failed has returned with the right result,
+ * and its next call throws. Ranks that call different collectives get a
+ * {@link CollectiveMismatchException} before they use each other's data. A rank that
+ * needs no data, such as the root of a broadcast, may return first and gets it from its
+ * next call; end with a {@link #barrier} if the last call has such ranks. Any other
+ * passed deadline breaks the group, as does an interrupt during a wait, whose status
+ * stays set. {@link ExitCode#of} maps exceptions to exit codes.
  * <p>
  * <b>Exceptions.</b> A wrong argument that this rank finds before it communicates causes
  * an {@link IllegalArgumentException}, a {@link NullPointerException} or, for what the
@@ -1474,8 +1475,9 @@ public interface ProcessGroup extends AutoCloseable {
 	 * 64 KiB (eager protocol) need not have arrived when this returns; a larger one
 	 * (rendezvous protocol) waits until the peer receives it. If the time limit passes
 	 * before the peer has matched it, the send fails alone with a
-	 * {@link CollectiveTimeoutException} and the group stays usable; afterwards, the
-	 * group breaks. An MPI library limits the tags of all messages ({@code mpi.md}).
+	 * {@link CollectiveTimeoutException} and the group stays usable; afterwards, or if
+	 * the peer does not answer within two seconds whether it has, the group breaks. An
+	 * MPI library limits the tags of all messages ({@code mpi.md}).
 	 * @param buffer the message: whole elements, or none
 	 * @param type element type of the message
 	 * @param peer the rank to send to; may be this one

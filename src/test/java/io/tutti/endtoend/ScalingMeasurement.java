@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
  * Measures the collectives with 2, 4, 8 and 16 ranks, each on a host of its own: network
@@ -53,7 +54,8 @@ final class ScalingMeasurement {
 						hosts.on(rank, program)));
 			}
 			if (started.getFirst().exitCode(LIMIT) != 0) {
-				throw new IllegalStateException(started.getFirst().output());
+				throw new IllegalStateException(
+						started.stream().map(TuttiProcess::output).collect(Collectors.joining("\n")));
 			}
 			return started.getFirst().output().lines().filter((line) -> line.startsWith("tutti\t")).toList();
 		}

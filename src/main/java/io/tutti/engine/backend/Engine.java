@@ -146,10 +146,11 @@ public final class Engine implements AutoCloseable {
 	private static SharedConfig agreed(Membership membership, EngineSettings settings, CollectiveListener events) {
 		SharedConfig agreed = configOfRankZero(membership);
 		if (!membership.sharedConfig().equals(settings.sharedConfig().toString())) {
-			events
-				.warn("rank " + membership.assignment().rank() + " was set up for " + settings.sharedConfig().describe()
-						+ ", rank 0 for " + agreed.describe() + ": rank 0's counts for all. Give all ranks the same "
-						+ "tutti.transport.kind, tutti.transport.cross-memory-attach and tutti.collective.algorithms");
+			events.warn("rank " + membership.assignment().rank() + " was set up for "
+					+ settings.sharedConfig().describe() + ", rank 0 for " + agreed.describe()
+					+ ": rank 0's counts for all, but where one rank has turned "
+					+ "cross-memory attach off, no rank of its group uses it. Give all ranks the same "
+					+ "tutti.transport.kind, tutti.transport.cross-memory-attach and tutti.collective.algorithms");
 		}
 		return agreed;
 	}

@@ -317,7 +317,7 @@ final class Groups implements GroupFactory {
 
 	private SharedMemorySettings memorySettings() {
 		return new SharedMemorySettings(SharedMemorySettings.DEFAULT_DIRECTORY, this.settings.jobId(),
-				this.sharedConfig.crossMemoryAttach());
+				this.sharedConfig.crossMemoryAttach() && this.settings.sharedConfig().crossMemoryAttach());
 	}
 
 }

@@ -10,7 +10,8 @@ import io.tutti.engine.algorithm.AlgorithmOverrides;
  *
  * @param transport the transports that may be used
  * @param algorithms algorithms that override the default table
- * @param crossMemoryAttach whether ranks of one host may read each other's private memory
+ * @param crossMemoryAttach whether ranks of one host may read each other's private
+ * memory; {@code false} on any rank of a group applies to it
  */
 public record SharedConfig(TransportChoice transport, AlgorithmOverrides algorithms, boolean crossMemoryAttach) {
 

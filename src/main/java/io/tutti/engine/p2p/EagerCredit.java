@@ -48,6 +48,11 @@ final class EagerCredit {
 		return true;
 	}
 
+	/** A message that was charged is not sent. */
+	void giveBack(long bytes) {
+		this.available += BufferPool.chargeOf(bytes);
+	}
+
 	/** The peer returns credit, or enlarges the window. */
 	void returned(int credit) {
 		this.available += credit;

@@ -79,14 +79,20 @@ final class MessageFailures {
 		}
 	}
 
-	/** Ends an operation alone at its deadline if no message has matched it. */
+	/**
+	 * Ends an operation alone at its deadline if no message has matched it. Whether the
+	 * receiver of a send has matched it is unknown until it answers.
+	 */
 	private void expire(MessageOperation operation, long now) {
 		boolean alone = operation.independent && operation.withdrawal == null
 				&& this.engine.withdraw(operation, failure(Failure.Kind.TIMEOUT, operation, peersOf(operation),
 						own(operation) + " matched no message and was withdrawn; the group stays usable", now, null));
 		if (!alone) {
-			throw failure(Failure.Kind.TIMEOUT, operation, peersOf(operation),
-					own(operation) + " was not done" + operation.progress(now), now, null);
+			String state = (operation.withdrawal != null)
+					? " was to be withdrawn at its limit, but the receiver has not answered for "
+							+ MessageOperation.WITHDRAWAL.toSeconds() + " s: it may be stopped or overloaded"
+					: " was not done" + operation.progress(now);
+			throw failure(Failure.Kind.TIMEOUT, operation, peersOf(operation), own(operation) + state, now, null);
 		}
 	}
 

@@ -2,6 +2,7 @@ package io.tutti.engine.p2p;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -34,7 +35,7 @@ final class MessageOperation {
 	 * How long the receiver's answer to CANCEL may take once the deadline has passed. A
 	 * rank that computes answers within its progress thread's longest pause.
 	 */
-	private static final long WITHDRAWAL_NANOS = 2_000_000_000;
+	static final Duration WITHDRAWAL = Duration.ofSeconds(2);
 
 	Kind kind = Kind.RECEIVE;
 
@@ -153,7 +154,7 @@ final class MessageOperation {
 
 	/** Nanoseconds left, negative if the deadline has passed. */
 	long remainingNanos(long now) {
-		long answerNanos = (this.withdrawal != null) ? WITHDRAWAL_NANOS : 0;
+		long answerNanos = (this.withdrawal != null) ? WITHDRAWAL.toNanos() : 0;
 		return this.timeoutNanos + answerNanos - elapsedNanos(now);
 	}
 

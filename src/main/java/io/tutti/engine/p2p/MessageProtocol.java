@@ -86,6 +86,9 @@ final class MessageProtocol implements FrameReader.Handler {
 
 	private boolean cancelSend(MessageOperation send, RuntimeException why) {
 		PeerChannel peer = this.channels.channel(send.peer);
+		if (peer.takeBack(send, why)) {
+			return true;
+		}
 		long id = peer.announcementOf(send);
 		if (id < 0) {
 			return false;

@@ -287,6 +287,30 @@ final class PeerChannel {
 		return remove(this.announced, (send) -> send.id, id);
 	}
 
+	/**
+	 * Withdraws a send of which the peer knows nothing: neither its announcement nor,
+	 * without one, its frame has begun to be sent.
+	 * @return {@code false} if it has
+	 */
+	boolean takeBack(MessageOperation send, RuntimeException why) {
+		long id = announcementOf(send);
+		SendDescriptor unsent = this.queue.remove((queued) -> (id < 0)
+				? queued.kind == Frame.EAGER && queued.operation == send : queued.kind == Frame.RTS && queued.id == id);
+		if (unsent == null) {
+			return false;
+		}
+		send.withdraw(why);
+		if (id < 0) {
+			this.credit.giveBack(send.bytes);
+		}
+		sent(unsent);
+		SendDescriptor announced = announced(id);
+		if (announced != null) {
+			release(announced);
+		}
+		return true;
+	}
+
 	/** The number of a send that waits for CTS or NACK; negative if it does not. */
 	long announcementOf(MessageOperation send) {
 		for (SendDescriptor descriptor : this.announced) {

@@ -5,6 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.ByteStream;
@@ -73,6 +74,20 @@ final class SendQueue {
 
 	void add(SendDescriptor descriptor) {
 		this.queue.add(descriptor);
+	}
+
+	/**
+	 * Removes a descriptor that has not begun to be sent.
+	 * @return {@code null} if there is none
+	 */
+	@Nullable SendDescriptor remove(Predicate<SendDescriptor> wanted) {
+		for (SendDescriptor descriptor : this.queue) {
+			if (descriptor != this.current && wanted.test(descriptor)) {
+				this.queue.remove(descriptor);
+				return descriptor;
+			}
+		}
+		return null;
 	}
 
 	/** Whether nothing waits to be sent. */

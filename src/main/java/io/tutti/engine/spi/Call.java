@@ -1,6 +1,7 @@
 package io.tutti.engine.spi;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
@@ -174,11 +175,13 @@ public final class Call {
 	}
 
 	/**
-	 * Checks after a pause that the caller's buffers are still open: other memory may
-	 * have come to their addresses.
+	 * Checks after a pause, or after their bytes were copied, that the caller's buffers
+	 * are still open: other memory may have come to their addresses.
 	 * @throws IllegalStateException if one was closed
 	 */
 	public void requireOpenBuffers() {
+		// The copy is of plain loads, which must not pass the load of the state.
+		VarHandle.acquireFence();
 		requireOpen(this.issued.sendMemory);
 		requireOpen(this.issued.receiveMemory);
 	}

@@ -19,7 +19,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * that they share it and TCP otherwise, {@code tcp}, or {@code shm} to fail without
  * shared memory
  * @param crossMemoryAttach whether ranks of one host read large buffers out of each
- * other's memory, with one copy, where the kernel permits it
+ * other's memory, with one copy, where the kernel permits it; off on one rank, it is off
+ * for every group of that rank
  */
 @ConfigurationProperties("tutti.transport")
 public record TransportProperties(@DefaultValue("0") int port, @Nullable String advertisedHost,

@@ -112,26 +112,30 @@ final class CopyChoice {
 				}
 			}
 			case TRIAL -> {
-				boolean complete = add(call, read != this.reads, nanos);
-				if (complete && median() < GAIN * this.usual) {
-					this.reads = !this.reads;
-					this.failedTrials = 0;
-					change(Phase.PAUSE);
-				}
-				else if (complete && this.buffers.mayChoose(this.kind)) {
-					this.buffers.choose(this.kind, this.reads);
-					this.failedTrials++;
-					change(Phase.PAUSE);
+				if (add(call, read != this.reads, nanos)) {
+					endTrial(median() < GAIN * this.usual);
 				}
 			}
 		}
+	}
+
+	private void endTrial(boolean faster) {
+		if (faster) {
+			this.reads = !this.reads;
+			this.failedTrials = 0;
+		}
+		else {
+			this.buffers.choose(this.kind, this.reads);
+			this.failedTrials++;
+		}
+		change(Phase.PAUSE);
 	}
 
 	private void count(Call call) {
 		int pause = 1 << Math.clamp(this.failedTrials - FAILED_TRIALS, 0, MAX_DOUBLINGS);
 		this.calls++;
 		if (this.calls >= pause * CALLS_PER_TRIAL * measured(call)
-				&& System.nanoTime() - this.since >= pause * MIN_NANOS && this.buffers.mayChoose(this.kind)) {
+				&& System.nanoTime() - this.since >= pause * MIN_NANOS) {
 			change(Phase.USUAL);
 		}
 	}

@@ -15,9 +15,6 @@ final class CopyChoices {
 
 	private static final int MIN_LOG = Long.numberOfTrailingZeros(MIN_BYTES);
 
-	/** The last class has no limit. */
-	private static final int SIZES = 12;
-
 	private final PeerBuffers buffers;
 
 	/** Those in use. */
@@ -35,8 +32,9 @@ final class CopyChoices {
 		if (call.bytes() < MIN_BYTES || !this.buffers.canRead()) {
 			return null;
 		}
-		int size = Math.min(Long.SIZE - 1 - Long.numberOfLeadingZeros(call.bytes()) - MIN_LOG, SIZES - 1);
-		int kind = call.collective().ordinal() * SIZES + size;
+		// The last class has no limit.
+		int size = Math.min(Long.SIZE - 1 - Long.numberOfLeadingZeros(call.bytes()) - MIN_LOG, PeerBuffers.SIZES - 1);
+		int kind = call.collective().ordinal() * PeerBuffers.SIZES + size;
 		CopyChoice choice = this.choices[kind];
 		if (choice == null) {
 			choice = new CopyChoice(this.buffers, kind);

@@ -130,6 +130,7 @@ final class FlatAlgorithms {
 		}
 		this.slots.post();
 		this.slots.await(call.root());
+		call.requireOpenBuffers();
 		NativeMemory.copy(this.slots.operand(call.root(), posted) + offset, call.receiveAddress(), call.bytes());
 	}
 
@@ -140,6 +141,7 @@ final class FlatAlgorithms {
 		for (int peer = 0; peer < this.rank; peer++) {
 			this.slots.await(peer);
 		}
+		call.requireOpenBuffers();
 		int operands = (call.collective() == Collective.SCAN) ? this.rank + 1 : this.rank;
 		if (operands > 0) {
 			NativeMemory.copy(operand(call, 0, bytes), target, bytes);

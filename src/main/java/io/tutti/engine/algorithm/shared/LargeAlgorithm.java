@@ -127,11 +127,13 @@ final class LargeAlgorithm implements Algorithm {
 			boolean moved = false;
 			if (put < chunks && this.pipeline.free(put)) {
 				this.collective.put(call, put);
+				call.requireOpenBuffers();
 				this.pipeline.put(put++);
 				moved = true;
 			}
 			if (reduces && reduced < put && putByAll(call, reduced)) {
 				this.collective.reduce(call, reduced);
+				call.requireOpenBuffers();
 				this.pipeline.reduced(reduced++);
 				moved = true;
 			}

@@ -76,7 +76,7 @@ final class SharedBroadcast implements Algorithm {
 			long offset = chunk * chunkBytes;
 			long length = Math.min(chunkBytes, bytes - offset);
 			if (root) {
-				put(chunk, call.sendAddress() + offset, length);
+				put(call, chunk, call.sendAddress() + offset, length);
 			}
 			else {
 				take(call.root(), chunk, call.receiveAddress() + offset, length);
@@ -85,12 +85,13 @@ final class SharedBroadcast implements Algorithm {
 		this.pipeline.end(chunks);
 	}
 
-	private void put(long chunk, long source, long bytes) {
+	private void put(Call call, long chunk, long source, long bytes) {
 		while (!this.pipeline.free(chunk)) {
 			this.transport.stalled();
 		}
 		this.transport.moved();
 		NativeMemory.copy(source, this.pipeline.slot(this.rank, chunk), bytes);
+		call.requireOpenBuffers();
 		this.pipeline.put(chunk);
 		this.pipeline.taken(chunk);
 	}

@@ -54,6 +54,7 @@ final class CrossMemoryAttach {
 	/**
 	 * Permits one other process to read this one, where the kernel would restrict it to
 	 * descendants. Each call replaces the permission of the call before.
+	 * @param pid number of that process, 0 for none
 	 */
 	static void permit(long pid) {
 		MethodHandle control = CONTROL;

@@ -1,5 +1,7 @@
 package io.tutti.engine.transport.shm;
 
+import io.tutti.Collective;
+
 /**
  * Layout of the memory that the ranks of one host share. A word that one rank writes and
  * others poll has its own line of {@value #LINE_BYTES} bytes, since processors prefetch
@@ -21,11 +23,14 @@ record HostLayout(int ranks) {
 	/** Lines of words per rank: see {@link #line}. */
 	private static final int LINES = Line.values().length;
 
+	/** Classes of sizes for each of which ranks choose whether they read memory. */
+	static final int SIZES = 12;
+
 	/**
-	 * Words per rank that say whether ranks read private memory: twelve sizes of at most
-	 * twelve collectives. They are rarely written, so they share lines.
+	 * Words per rank that say whether ranks read private memory, one for each size of
+	 * each collective, in whole lines. They are rarely written, so they share lines.
 	 */
-	static final int CHOICES = 144;
+	static final int CHOICES = wordsOfWholeLines(Collective.values().length * SIZES);
 
 	/** Bytes of each rank's ring for large buffers, see {@link ChunkPipeline}. */
 	static final long PIPELINE_BYTES = 1 << 20;
@@ -89,6 +94,11 @@ record HostLayout(int ranks) {
 	 */
 	long slotOperandBytes() {
 		return (this.ranks <= 8) ? 4 << 10 : 2 << 10;
+	}
+
+	private static int wordsOfWholeLines(int words) {
+		int wordsOfALine = LINE_BYTES / Long.BYTES;
+		return (words + wordsOfALine - 1) / wordsOfALine * wordsOfALine;
 	}
 
 	long line(int rank, Line line) {

@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PeerBuffers {
 
+	/** Classes of sizes for each collective. */
+	public static final int SIZES = HostLayout.SIZES;
+
 	/** Number of classes. */
 	public static final int CLASSES = HostLayout.CHOICES;
 
@@ -33,6 +36,9 @@ public final class PeerBuffers {
 	 * Rounds until the next choice: every rank has reached the effect of the last one.
 	 */
 	private static final int MIN_ROUNDS = NOTICE + HostLayout.SLOTS - 1;
+
+	/** Bytes that are read between two checks of the deadline. */
+	private static final long BLOCK_BYTES = 4 << 20;
 
 	private final HostMemory memory;
 
@@ -94,17 +100,16 @@ public final class PeerBuffers {
 		return reference != 0;
 	}
 
-	/** Whether this rank may choose again for calls of a class. */
-	public boolean mayChoose(int kind) {
-		return this.slots.round() >= this.chosen[kind] + MIN_ROUNDS;
-	}
-
 	/**
 	 * Chooses whether ranks read in calls of a class, from {@value #NOTICE} rounds after
-	 * this one on. To be called if {@link #mayChoose}, and with another value than the
-	 * last time.
+	 * this one on. To be called with another value than the last time.
+	 * @throws IllegalStateException fewer than {@value #MIN_ROUNDS} rounds after the last
+	 * choice
 	 */
 	public void choose(int kind, boolean reads) {
+		if (this.slots.round() < this.chosen[kind] + MIN_ROUNDS) {
+			throw new IllegalStateException("the last choice has not taken effect on every rank");
+		}
 		this.chosen[kind] = this.slots.round();
 		SharedWords.release(this.memory.choice(this.memory.self(), kind),
 				(this.chosen[kind] + NOTICE) << 1 | (reads ? 1 : 0));
@@ -185,7 +190,12 @@ public final class PeerBuffers {
 			return false;
 		}
 		try {
-			reading.copy(this.memory.pid(rank), source, target, bytes);
+			for (long done = 0; done < bytes; done += BLOCK_BYTES) {
+				if (done > 0) {
+					this.waiting.check();
+				}
+				reading.copy(this.memory.pid(rank), source + done, target + done, Math.min(BLOCK_BYTES, bytes - done));
+			}
 			return true;
 		}
 		catch (IOException ex) {

@@ -22,7 +22,7 @@ record ProcessIdentity(long pid, long startTicks, long namespace) {
 	/** This process. */
 	static ProcessIdentity current() throws IOException {
 		long pid = ProcessHandle.current().pid();
-		return new ProcessIdentity(pid, startTicks(pid), ownNamespace());
+		return new ProcessIdentity(pid, startTicks(pid), namespace("pid"));
 	}
 
 	/**
@@ -30,7 +30,7 @@ record ProcessIdentity(long pid, long startTicks, long namespace) {
 	 * visible and counts as alive.
 	 */
 	boolean dead() {
-		if (this.namespace != ownNamespace()) {
+		if (this.namespace != namespace("pid")) {
 			return false;
 		}
 		try {
@@ -47,9 +47,10 @@ record ProcessIdentity(long pid, long startTicks, long namespace) {
 		return Long.parseLong(fields[START_FIELD]);
 	}
 
-	private static long ownNamespace() {
+	/** Inode of this process's namespace of a kind, 0 if unknown. */
+	static long namespace(String kind) {
 		try {
-			String link = Files.readSymbolicLink(Path.of("/proc/self/ns/pid")).toString();
+			String link = Files.readSymbolicLink(Path.of("/proc/self/ns", kind)).toString();
 			return Long.parseLong(link.substring(link.indexOf('[') + 1, link.length() - 1));
 		}
 		catch (IOException | RuntimeException ex) {

@@ -20,6 +20,9 @@ final class SharedMemoryProbe implements AutoCloseable {
 
 	private static final SecureRandom RANDOM = new SecureRandom();
 
+	/** The namespaces in which the ranks of one container are together. */
+	private static final List<String> NAMESPACES = List.of("pid", "mnt");
+
 	private final List<Integer> members;
 
 	private final int self;
@@ -36,6 +39,12 @@ final class SharedMemoryProbe implements AutoCloseable {
 	private final Arena arena = Arena.ofConfined();
 
 	private @Nullable SharedSegment segment;
+
+	/** Whether another process was permitted to read this one. */
+	private boolean permitted;
+
+	/** Whether the ranks can read each other's memory. */
+	private boolean attachable;
 
 	/**
 	 * @param attach whether this rank may read the memory of the others, and they its own
@@ -101,7 +110,10 @@ final class SharedMemoryProbe implements AutoCloseable {
 		}
 	}
 
-	/** Names this process and a number in its memory, which other ranks try to read. */
+	/**
+	 * Names this process, its namespaces and a number in its memory, which other ranks
+	 * try to read.
+	 */
 	private void introduce(SharedSegment memory) {
 		long number = RANDOM.nextLong();
 		long line = memory.address() + this.layout.line(this.self, Line.PROCESS);
@@ -109,7 +121,24 @@ final class SharedMemoryProbe implements AutoCloseable {
 		NativeMemory.putLong(line, ProcessHandle.current().pid());
 		NativeMemory.putLong(line + Long.BYTES, own.address());
 		NativeMemory.putLong(line + 2 * Long.BYTES, number);
+		for (int i = 0; i < NAMESPACES.size(); i++) {
+			NativeMemory.putLong(line + (3 + i) * Long.BYTES, ProcessIdentity.namespace(NAMESPACES.get(i)));
+		}
 		VarHandle.fullFence();
+	}
+
+	/**
+	 * Whether a rank is in the container of this one. In another process namespace its
+	 * number could be that of any process.
+	 */
+	private boolean inSameContainer(SharedSegment memory, int rank) {
+		for (int i = 0; i < NAMESPACES.size(); i++) {
+			long other = NativeMemory.getLong(process(memory, rank) + (3 + i) * Long.BYTES);
+			if (other == 0 || other != ProcessIdentity.namespace(NAMESPACES.get(i))) {
+				return false;
+			}
+		}
+		return true;
 	}
 
 	/**
@@ -118,8 +147,10 @@ final class SharedMemoryProbe implements AutoCloseable {
 	 */
 	private void permitOther() {
 		SharedSegment memory = this.segment;
-		if (this.attach && memory != null && this.members.size() == 2) {
-			CrossMemoryAttach.permit(NativeMemory.getLong(process(memory, 1 - this.self)));
+		int other = 1 - this.self;
+		if (this.attach && memory != null && this.members.size() == 2 && inSameContainer(memory, other)) {
+			CrossMemoryAttach.permit(NativeMemory.getLong(process(memory, other)));
+			this.permitted = true;
 		}
 	}
 
@@ -135,6 +166,9 @@ final class SharedMemoryProbe implements AutoCloseable {
 		MemorySegment found = this.arena.allocate(ValueLayout.JAVA_LONG);
 		for (int rank = 0; rank < this.numbers.length; rank++) {
 			long process = process(memory, rank);
+			if (!inSameContainer(memory, rank)) {
+				return HandshakeMessage.NOTHING;
+			}
 			try {
 				reader.copy(NativeMemory.getLong(process), NativeMemory.getLong(process + Long.BYTES), found.address(),
 						Long.BYTES);
@@ -194,13 +228,19 @@ final class SharedMemoryProbe implements AutoCloseable {
 			throw new IllegalStateException("the memory is not verified");
 		}
 		this.segment = null;
-		boolean attachable = this.members.stream().allMatch((member) -> attached.get(member).first() == 1);
-		return new HostMemory(this.members, this.self, verified, attachable);
+		this.attachable = this.members.stream().allMatch((member) -> attached.get(member).first() == 1);
+		return new HostMemory(this.members, this.self, verified, this.attachable);
 	}
 
-	/** Releases the memory unless it was transferred. */
+	/**
+	 * Releases the memory unless it was transferred, and withdraws a permission that
+	 * nothing uses.
+	 */
 	@Override
 	public void close() throws IOException {
+		if (this.permitted && !this.attachable) {
+			CrossMemoryAttach.permit(0);
+		}
 		this.arena.close();
 		SharedSegment unused = this.segment;
 		if (unused != null) {

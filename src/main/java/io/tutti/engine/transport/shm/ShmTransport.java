@@ -185,6 +185,11 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 		this.doorbell.awake();
 	}
 
+	@Override
+	public void check() {
+		this.waiting.requireWorthWaiting();
+	}
+
 	/** Checks for ranks that have entered a different call, then sleeps. */
 	@Override
 	public void sleep(long maxNanos) {

@@ -14,4 +14,10 @@ interface WaitPolicy {
 	/** There was progress. */
 	void moved();
 
+	/**
+	 * Checks, after a step that takes long, that the call can still end well.
+	 * @throws io.tutti.CollectiveException if it must end
+	 */
+	void check();
+
 }

@@ -106,6 +106,10 @@ class CallSlotsStressTest {
 		}
 
 		@Override
+		public void check() {
+		}
+
+		@Override
 		public String name() {
 			return "board";
 		}

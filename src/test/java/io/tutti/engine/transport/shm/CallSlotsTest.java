@@ -99,6 +99,10 @@ class CallSlotsTest {
 		}
 
 		@Override
+		public void check() {
+		}
+
+		@Override
 		public void wake() {
 		}
 

@@ -1,8 +1,12 @@
 package io.tutti.engine.transport.shm;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -174,6 +178,59 @@ class HostHandshakeTest {
 				}
 			}
 			return all;
+		};
+	}
+
+	/** Whether the ranks may read each other's private memory. */
+	private static void assertReading(List<HostMemory> memories, boolean reading) {
+		assertThat(memories).doesNotContainNull();
+		try (Arena arena = Arena.ofShared()) {
+			for (HostMemory memory : memories) {
+				assertThat(memory.attach(arena) != null).isEqualTo(reading);
+				memory.close();
+			}
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void ranksReadEachOthersMemoryUnlessOneForbidsIt(boolean reading) throws Exception {
+		assertReading(
+				establish(2, (rank) -> new SharedMemorySettings(this.directory, "handshake", reading || rank == 0)),
+				reading);
+	}
+
+	@Test
+	void ranksInDifferentContainersDoNotReadEachOthersMemory() throws Exception {
+		assertReading(establish(2, new Ways() {
+			@Override
+			public SharedMemorySettings settings(int rank) {
+				return here();
+			}
+
+			@Override
+			public MetadataExchange around(int rank, MetadataExchange exchange) {
+				return (rank == 0) ? exchange : inAnotherProcessNamespace(exchange);
+			}
+		}), false);
+	}
+
+	/**
+	 * Changes the namespace that the rank has written beside its process number before
+	 * its answer, the third step of the exchange.
+	 */
+	private MetadataExchange inAnotherProcessNamespace(MetadataExchange exchange) {
+		AtomicInteger steps = new AtomicInteger();
+		return (mine, deadline) -> {
+			if (steps.incrementAndGet() == 3) {
+				try (Stream<Path> files = Files.list(this.directory);
+						FileChannel memory = FileChannel.open(
+								files.filter(Files::isRegularFile).findAny().orElseThrow(), StandardOpenOption.WRITE)) {
+					long line = new HostLayout(2).line(1, HostLayout.Line.PROCESS);
+					memory.write(ByteBuffer.allocate(Long.BYTES).putLong(0, 1), line + 3 * Long.BYTES);
+				}
+			}
+			return exchange.allGather(mine, deadline);
 		};
 	}
 

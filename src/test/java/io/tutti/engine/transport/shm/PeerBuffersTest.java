@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
@@ -35,6 +36,9 @@ class PeerBuffersTest {
 	private static final long UNMAPPED = 64;
 
 	private static final int CLASS = 3;
+
+	/** Two choices may not be closer. */
+	private static final int ROUNDS_PER_CHOICE = 8;
 
 	@TempDir
 	private Path directory;
@@ -83,8 +87,12 @@ class PeerBuffersTest {
 			if (round < ahead.length) {
 				ahead[round] = readsInNextRound(0);
 				PeerBuffers chooser = this.ranks.get(0).buffers();
-				if (chooser.mayChoose(CLASS)) {
-					chooser.choose(CLASS, !ahead[round]);
+				boolean other = !ahead[round];
+				if (round % ROUNDS_PER_CHOICE == 0) {
+					chooser.choose(CLASS, other);
+				}
+				else {
+					assertThatIllegalStateException().isThrownBy(() -> chooser.choose(CLASS, other));
 				}
 			}
 		}
