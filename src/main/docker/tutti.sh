@@ -82,6 +82,6 @@ library_path=/app/natives:${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}/usr/java/package
 # shellcheck disable=SC2086
 run java $kernels ${TUTTI_CACHE_FLAGS:--XX:AOTCache=$cache} --enable-native-access=ALL-UNNAMED \
   --add-opens java.base/sun.nio.ch=ALL-UNNAMED -Dstdout.encoding=UTF-8 -Dstderr.encoding=UTF-8 -XX:+UseSerialGC \
-  -XX:-UsePerfData -Djdk.reflect.useNativeAccessorOnly=true -XX:+ExitOnOutOfMemoryError -Djava.io.tmpdir=$temporary \
+  -XX:-UsePerfData -XX:+ExitOnOutOfMemoryError -Djava.io.tmpdir=$temporary \
   -Djava.library.path="$library_path" -Xlog:aot*=off \
   ${TUTTI_JAVA_OPTS:-} -jar /app/tutti.jar "$@"

@@ -1,15 +1,12 @@
 package io.tutti.service.rest;
 
-import org.springframework.boot.webmvc.autoconfigure.WebMvcRegistrations;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerAdapter;
 
 /**
  * The parts of Tutti's own web server around the REST interface, for every path: access,
- * body limits before all other filters, errors as problems, direct calls of controllers,
- * and the OpenAPI description.
+ * body limits before all other filters, errors as problems, and the OpenAPI description.
  */
 @Configuration(proxyBeanMethods = false)
 @Import({ AccessFilter.class, ProblemErrorController.class, ProblemFactory.class, ServerProblemAdvice.class,
@@ -19,16 +16,6 @@ public class RestServerConfiguration {
 	@Bean
 	BodyLimits bodyLimits() {
 		return BodyLimits.USUAL;
-	}
-
-	@Bean
-	WebMvcRegistrations directCalls() {
-		return new WebMvcRegistrations() {
-			@Override
-			public RequestMappingHandlerAdapter getRequestMappingHandlerAdapter() {
-				return new DirectHandlerAdapter();
-			}
-		};
 	}
 
 }

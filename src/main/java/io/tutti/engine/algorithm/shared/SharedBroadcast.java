@@ -10,7 +10,9 @@ import io.tutti.engine.transport.shm.ShmTransport;
 /**
  * Broadcast of a large buffer. Where the root's buffer is accessible in place or is read
  * out of private memory, the other ranks copy it once. Otherwise the root stages it chunk
- * by chunk, and the other ranks copy each chunk as it arrives.
+ * by chunk, and the other ranks copy each chunk as it arrives. No rank waits for the
+ * arrival of one that only receives, as {@link LargeAlgorithm} would: with four ranks on
+ * two cores, 16 KiB took it twice as long.
  */
 final class SharedBroadcast implements Algorithm {
 
