@@ -86,10 +86,10 @@ final class MessageProtocol implements FrameReader.Handler {
 
 	private boolean cancelSend(MessageOperation send, RuntimeException why) {
 		PeerChannel peer = this.channels.channel(send.peer);
-		if (peer.takeBack(send, why)) {
+		long id = peer.announcementOf(send);
+		if (peer.takeBack(send, id, why)) {
 			return true;
 		}
-		long id = peer.announcementOf(send);
 		if (id < 0) {
 			return false;
 		}

@@ -290,10 +290,10 @@ final class PeerChannel {
 	/**
 	 * Withdraws a send of which the peer knows nothing: neither its announcement nor,
 	 * without one, its frame has begun to be sent.
+	 * @param id number of its announcement, negative if there is none
 	 * @return {@code false} if it has
 	 */
-	boolean takeBack(MessageOperation send, RuntimeException why) {
-		long id = announcementOf(send);
+	boolean takeBack(MessageOperation send, long id, RuntimeException why) {
 		SendDescriptor unsent = this.queue.remove((queued) -> (id < 0)
 				? queued.kind == Frame.EAGER && queued.operation == send : queued.kind == Frame.RTS && queued.id == id);
 		if (unsent == null) {

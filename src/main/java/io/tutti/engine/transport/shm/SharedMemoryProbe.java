@@ -122,7 +122,7 @@ final class SharedMemoryProbe implements AutoCloseable {
 		NativeMemory.putLong(line + Long.BYTES, own.address());
 		NativeMemory.putLong(line + 2 * Long.BYTES, number);
 		for (int i = 0; i < NAMESPACES.size(); i++) {
-			NativeMemory.putLong(line + (3 + i) * Long.BYTES, ProcessIdentity.namespace(NAMESPACES.get(i)));
+			NativeMemory.putLong(namespace(memory, this.self, i), ProcessIdentity.namespace(NAMESPACES.get(i)));
 		}
 		VarHandle.fullFence();
 	}
@@ -133,8 +133,8 @@ final class SharedMemoryProbe implements AutoCloseable {
 	 */
 	private boolean inSameContainer(SharedSegment memory, int rank) {
 		for (int i = 0; i < NAMESPACES.size(); i++) {
-			long other = NativeMemory.getLong(process(memory, rank) + (3 + i) * Long.BYTES);
-			if (other == 0 || other != ProcessIdentity.namespace(NAMESPACES.get(i))) {
+			long own = NativeMemory.getLong(namespace(memory, this.self, i));
+			if (own == 0 || own != NativeMemory.getLong(namespace(memory, rank, i))) {
 				return false;
 			}
 		}
@@ -185,6 +185,11 @@ final class SharedMemoryProbe implements AutoCloseable {
 
 	private long process(SharedSegment memory, int rank) {
 		return memory.address() + this.layout.line(rank, Line.PROCESS);
+	}
+
+	/** Where a rank names its namespace of a kind: behind its process and the number. */
+	private long namespace(SharedSegment memory, int rank, int kind) {
+		return process(memory, rank) + (3 + kind) * Long.BYTES;
 	}
 
 	/**
