@@ -35,7 +35,8 @@ import org.jspecify.annotations.Nullable;
  * arena of its buffers throws an {@link IllegalStateException}; that of a list of buffers
  * may close, and the group breaks if the call still needs it. So it does if a buffer is
  * closed before the turn of its call, or before the end of a message that send and
- * receive have matched. A receive whose buffer is closed earlier fails alone when its
+ * receive have matched; a receiver on the same host that reads the sender's memory may
+ * have got other bytes before the group breaks. A receive whose buffer is closed earlier fails alone when its
  * message arrives. An asynchronous call refuses memory of a confined arena, which cannot
  * be protected. A synchronous call does not protect its buffers: closing their arena on
  * another thread during the call frees memory that the call writes. On an MPI library

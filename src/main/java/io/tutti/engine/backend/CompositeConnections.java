@@ -67,6 +67,12 @@ final class CompositeConnections implements Connections {
 	}
 
 	@Override
+	public void fail() {
+		this.toNear.fail();
+		this.toFar.fail();
+	}
+
+	@Override
 	public void close() {
 		CleanUp.runAll(List.of(this.toNear::close, this.toFar::close));
 	}

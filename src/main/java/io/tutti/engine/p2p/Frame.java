@@ -42,9 +42,6 @@ final class Frame {
 	/** The receiver has read an announced message out of the sender's memory. */
 	static final int READ = 8;
 
-	/** The sender's answer to READ: its buffer was valid until then. */
-	static final int CONFIRMED = 9;
-
 	/** In every frame: detects a stream that is out of sync. */
 	private static final int MARK = 0x5475_7032;
 
@@ -67,7 +64,7 @@ final class Frame {
 	/** Whether the bytes are a valid frame. */
 	static boolean isSound(long address) {
 		long first = NativeMemory.getLong(address);
-		return (int) (first >> 32) == MARK && kind(address) <= CONFIRMED && bytes(address) >= 0 && tag(address) >= 0
+		return (int) (first >> 32) == MARK && kind(address) <= READ && bytes(address) >= 0 && tag(address) >= 0
 				&& credit(address) >= 0 && (kind(address) != EAGER || bytes(address) <= MessageOperation.EAGER_BYTES);
 	}
 

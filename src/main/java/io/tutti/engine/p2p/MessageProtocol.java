@@ -234,7 +234,6 @@ final class MessageProtocol implements FrameReader.Handler {
 			case Frame.CANCEL -> cancel(peer, id);
 			case Frame.CANCELLED -> cancelled(peer, id);
 			case Frame.READ -> read(peer, id);
-			case Frame.CONFIRMED -> confirmed(peer, id);
 			default -> data(reader, peer, Frame.bytes(frame), id);
 		}
 	}
@@ -297,7 +296,7 @@ final class MessageProtocol implements FrameReader.Handler {
 		message.reference = Frame.reference(frame);
 		match(receive, message);
 		if (buffer != null) {
-			peer.await(buffer, Frame.CTS);
+			peer.awaitBytes(buffer);
 		}
 	}
 
@@ -310,13 +309,13 @@ final class MessageProtocol implements FrameReader.Handler {
 		}
 		message.receiveInto(receive);
 		if (message.reference == 0 || receive.heap != null || !peer.read(message)) {
-			peer.await(message, Frame.CTS);
+			peer.awaitBytes(message);
 		}
 	}
 
 	/**
 	 * The receiver has read a send out of this rank's memory. If its buffer was closed
-	 * before, it may have read something else.
+	 * before, it may have read something else, and the group breaks.
 	 */
 	private void read(PeerChannel peer, long id) throws IOException {
 		SendDescriptor descriptor = answered(peer, id);
@@ -325,14 +324,7 @@ final class MessageProtocol implements FrameReader.Handler {
 			peer.loseBuffer(send);
 			return;
 		}
-		peer.post(Frame.CONFIRMED, id);
 		peer.release(descriptor);
-	}
-
-	private void confirmed(PeerChannel peer, long id) throws IOException {
-		IncomingMessage message = known(peer.awaited(id), id);
-		requireAnnounced(message.readBytes, message.bytes);
-		body(message);
 	}
 
 	/** The receiver has matched an announced send. */
@@ -364,14 +356,10 @@ final class MessageProtocol implements FrameReader.Handler {
 
 	private static void data(FrameReader reader, PeerChannel peer, long bytes, long id) throws IOException {
 		IncomingMessage message = known(peer.awaited(id), id);
-		requireAnnounced(bytes, message.bytes);
-		reader.expect(message);
-	}
-
-	private static void requireAnnounced(long bytes, long announced) throws IOException {
-		if (bytes != announced) {
-			throw new IOException("the stream is out of sync: " + bytes + " bytes of a message of " + announced);
+		if (bytes != message.bytes) {
+			throw new IOException("the stream is out of sync: " + bytes + " bytes of a message of " + message.bytes);
 		}
+		reader.expect(message);
 	}
 
 	@Override

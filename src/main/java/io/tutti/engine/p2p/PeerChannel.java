@@ -53,7 +53,7 @@ final class PeerChannel {
 	/** Sends that wait for CTS or NACK. */
 	private final List<SendDescriptor> announced = new ArrayList<>();
 
-	/** Messages that this rank has answered by CTS or READ. */
+	/** Messages that this rank has answered by CTS. */
 	private final List<IncomingMessage> awaiting = new ArrayList<>();
 
 	/** Messages that are being read out of the peer's memory. */
@@ -168,7 +168,7 @@ final class PeerChannel {
 	 * @return whether anything moved
 	 */
 	boolean progress(FrameReader.Handler handler) {
-		boolean moved = pump() | read();
+		boolean moved = pump() | read(handler);
 		// A message may end all connections.
 		for (int i = this.readers.size() - 1; i >= 0; i = Math.min(i, this.readers.size()) - 1) {
 			try {
@@ -194,10 +194,10 @@ final class PeerChannel {
 
 	/**
 	 * Copies the next bytes of the first message that is read out of the peer's memory.
-	 * Once all are copied, or no further byte can be, it waits for what the peer sends.
+	 * If they cannot be read, the peer is to send them all.
 	 * @return whether there was one
 	 */
-	private boolean read() {
+	private boolean read(FrameReader.Handler handler) {
 		IncomingMessage message = this.reading.isEmpty() ? null : this.reading.getFirst();
 		MessageOperation receive = (message != null) ? message.claimant : null;
 		if (message == null || receive == null) {
@@ -211,8 +211,13 @@ final class PeerChannel {
 		boolean read = copyFromPeer(message.reference + message.readBytes, receive.address + message.readBytes, bytes);
 		message.readBytes = read ? message.readBytes + bytes : 0;
 		receive.movedBytes = message.readBytes;
-		if (!read || message.readBytes == message.bytes) {
-			await(this.reading.removeFirst(), read ? Frame.READ : Frame.CTS);
+		if (!read) {
+			awaitBytes(this.reading.removeFirst());
+		}
+		else if (message.readBytes == message.bytes) {
+			this.reading.removeFirst();
+			post(Frame.READ, message.id);
+			handler.body(message);
 		}
 		return true;
 	}
@@ -321,10 +326,10 @@ final class PeerChannel {
 		return -1;
 	}
 
-	/** Answers the announcement of a message, and waits for what the peer sends then. */
-	void await(IncomingMessage message, int answer) {
+	/** Answers the announcement of a message, and waits for its bytes. */
+	void awaitBytes(IncomingMessage message) {
 		this.awaiting.add(message);
-		post(answer, message.id);
+		post(Frame.CTS, message.id);
 	}
 
 	/** Removes the message that waits under the number of its announcement. */

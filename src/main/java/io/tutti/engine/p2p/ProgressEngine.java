@@ -339,6 +339,9 @@ final class ProgressEngine {
 		this.channels.end();
 		if (this.ended == null) {
 			this.ended = why;
+			if (!this.inFlight.isEmpty()) {
+				this.connections.fail();
+			}
 			while (!this.inFlight.isEmpty()) {
 				fail(this.inFlight.removeLast(), why);
 			}

@@ -42,6 +42,13 @@ public interface Connections extends AutoCloseable {
 	/** Ends the sleep, if any. Called from any thread. */
 	void wake();
 
+	/**
+	 * A call of this rank has failed: its caller may change buffers that peers still read
+	 * with {@link ByteStream#copyFromPeer}.
+	 */
+	default void fail() {
+	}
+
 	@Override
 	void close();
 

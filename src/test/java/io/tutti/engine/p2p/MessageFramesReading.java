@@ -40,7 +40,7 @@ public final class MessageFramesReading {
 		public void frame(FrameReader reader, long frame) throws IOException {
 			long bytes = Frame.bytes(frame);
 			int kind = Frame.kind(frame);
-			if (kind < Frame.EAGER || kind > Frame.CONFIRMED || bytes < 0 || Frame.tag(frame) < 0
+			if (kind < Frame.EAGER || kind > Frame.READ || bytes < 0 || Frame.tag(frame) < 0
 					|| Frame.credit(frame) < 0) {
 				throw new AssertionError("not a frame: kind " + kind + ", " + bytes + " bytes, tag " + Frame.tag(frame)
 						+ ", credit " + Frame.credit(frame));

@@ -112,18 +112,23 @@ public final class CallSlots {
 	/** Posts the call with its operand, which is copied. */
 	public void post(long address, long bytes) {
 		long slot = slot(this.self, this.round);
-		Fingerprint.copy(this.context.fingerprint(), slot + FINGERPRINT_OFFSET);
 		if (bytes > 0) {
 			NativeMemory.copy(address, slot + offset(bytes), bytes);
 		}
+		// Last, so that a rank that polls the line takes it from this core only once.
+		Fingerprint.copy(this.context.fingerprint(), slot + FINGERPRINT_OFFSET);
 		SharedWords.release(slot, this.round);
 		this.doorbell.ringAll();
-		prepareNext();
+		if (bytes <= TINY_BYTES && !this.context.call().collective().isRooted()) {
+			prepareNext();
+		}
 	}
 
 	/**
 	 * Writes to the line of the next round's slot, if that is free. So this core owns the
-	 * line by the time it posts, instead of waiting for it then.
+	 * line by the time it posts, instead of waiting for it then. It repays only if the
+	 * slot is that line, and not if another rank may poll the line already: where one
+	 * rank is the root, ranks run ahead of each other.
 	 */
 	private void prepareNext() {
 		for (int rank = 0; rank < this.ranks; rank++) {

@@ -21,10 +21,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class CrossMemoryAttach {
 
-	/** Address and length of the local and of the remote memory. */
-	private static final int VECTOR_WORDS = 4;
+	/** Address and length of the bytes and of the number, here and in the process. */
+	private static final int VECTOR_WORDS = 8;
 
-	private static final int REMOTE_OFFSET = 2 * Long.BYTES;
+	private static final int REMOTE_OFFSET = 4 * Long.BYTES;
 
 	private static final int PR_SET_PTRACER = 0x59616d61;
 
@@ -39,8 +39,12 @@ final class CrossMemoryAttach {
 	/** Address of the vectors. */
 	private final long vectors;
 
+	/** Address of the number that was read. */
+	private final long number;
+
 	private CrossMemoryAttach(Arena arena) {
 		this.vectors = arena.allocate(ValueLayout.JAVA_LONG, VECTOR_WORDS).address();
+		this.number = arena.allocate(ValueLayout.JAVA_LONG).address();
 	}
 
 	/**
@@ -70,35 +74,41 @@ final class CrossMemoryAttach {
 	}
 
 	/**
-	 * Copies bytes of a process.
+	 * Copies bytes of a process, then checks the process's number.
 	 * @param remote address in that process
 	 * @param local address in this process
 	 * @throws IOException if the process has ended, may not be read, or has no such
 	 * memory
 	 */
-	void copy(long pid, long remote, long local, long bytes) throws IOException {
+	void copy(ReadableProcess process, long remote, long local, long bytes) throws IOException {
 		long copied = 0;
-		while (copied < bytes) {
-			set(local + copied, remote + copied, bytes - copied);
-			long got = call(pid);
+		while (copied < bytes + Long.BYTES) {
+			long done = Math.min(copied, bytes);
+			set(0, local + done, remote + done, bytes - done);
+			set(1, this.number, process.address(), Long.BYTES);
+			long got = call(process.pid());
 			if (got <= 0) {
-				throw new IOException("reading " + bytes + " bytes of process " + pid + " failed");
+				throw new IOException("reading " + bytes + " bytes of process " + process.pid() + " failed");
 			}
-			copied += got;
+			copied = done + got;
+		}
+		if (NativeMemory.getLong(this.number) != process.number()) {
+			throw new IOException("process " + process.pid() + " has ended, and another one has its number");
 		}
 	}
 
-	private void set(long local, long remote, long bytes) {
-		NativeMemory.putLong(this.vectors, local);
-		NativeMemory.putLong(this.vectors + Long.BYTES, bytes);
-		NativeMemory.putLong(this.vectors + REMOTE_OFFSET, remote);
-		NativeMemory.putLong(this.vectors + REMOTE_OFFSET + Long.BYTES, bytes);
+	private void set(int index, long local, long remote, long bytes) {
+		long vector = this.vectors + 2L * Long.BYTES * index;
+		NativeMemory.putLong(vector, local);
+		NativeMemory.putLong(vector + Long.BYTES, bytes);
+		NativeMemory.putLong(vector + REMOTE_OFFSET, remote);
+		NativeMemory.putLong(vector + REMOTE_OFFSET + Long.BYTES, bytes);
 	}
 
 	private long call(long pid) {
 		try {
 			return (long) Objects.requireNonNull(READ)
-				.invokeExact((int) pid, this.vectors, 1L, this.vectors + REMOTE_OFFSET, 1L, 0L);
+				.invokeExact((int) pid, this.vectors, 2L, this.vectors + REMOTE_OFFSET, 2L, 0L);
 		}
 		catch (Throwable ex) {
 			throw CleanUp.unchecked(ex);

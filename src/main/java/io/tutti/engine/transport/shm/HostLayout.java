@@ -54,10 +54,7 @@ record HostLayout(int ranks) {
 
 		/** Handshake: the owner's number and the rank's answer. */
 		PROBE,
-		/**
-		 * Handshake: the rank's process number, the address of a number in it, the
-		 * number, and its namespaces.
-		 */
+		/** The rank's process, and its namespaces. */
 		PROCESS,
 		/** Whether the rank sleeps. */
 		SLEEPING,

@@ -1,10 +1,10 @@
 package io.tutti.engine.transport.shm;
 
 import java.lang.foreign.Arena;
+import java.lang.invoke.VarHandle;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.shm.HostLayout.Line;
 import org.jspecify.annotations.Nullable;
 
@@ -86,9 +86,29 @@ public final class HostMemory implements AutoCloseable {
 		return this.start + this.layout.messageRing(from, to);
 	}
 
-	/** A rank's process number. */
-	long pid(int rank) {
-		return NativeMemory.getLong(line(rank, Line.PROCESS));
+	/** A rank's process. */
+	ReadableProcess process(int rank) {
+		return ReadableProcess.read(line(rank, Line.PROCESS));
+	}
+
+	/**
+	 * A call of this rank has failed: its caller may change buffers that other ranks
+	 * still read.
+	 */
+	void fail() {
+		SharedWords.write(line(this.self, Line.FAILED), 1);
+		// The caller's plain stores must not pass the store to the line.
+		VarHandle.storeStoreFence();
+	}
+
+	/**
+	 * Whether a call of a rank had failed by the time that this rank's last reads of its
+	 * buffers were done.
+	 */
+	boolean hasFailed(int rank) {
+		// The buffers are read by plain loads, which must not pass the load of the line.
+		VarHandle.acquireFence();
+		return SharedWords.read(line(rank, Line.FAILED)) != 0;
 	}
 
 	/** The buffers that the ranks have allocated together. */

@@ -42,6 +42,8 @@ public final class PeerBuffers {
 
 	private final HostMemory memory;
 
+	private final ReadableProcess[] processes;
+
 	private final CallSlots slots;
 
 	private final Doorbell doorbell;
@@ -61,6 +63,8 @@ public final class PeerBuffers {
 
 	PeerBuffers(HostMemory memory, CallSlots slots, Doorbell doorbell, WaitPolicy waiting, Arena arena) {
 		this.memory = memory;
+		this.processes = new ReadableProcess[memory.ranks()];
+		Arrays.setAll(this.processes, memory::process);
 		this.slots = slots;
 		this.doorbell = doorbell;
 		this.waiting = waiting;
@@ -140,9 +144,7 @@ public final class PeerBuffers {
 	 * rank whose call has failed has broken the group: waits for the verdict.
 	 */
 	public void requireUnchanged(int rank) {
-		// The buffer is read by plain loads, which must not pass the load of the line.
-		VarHandle.acquireFence();
-		while (SharedWords.read(this.memory.line(rank, Line.FAILED)) != 0) {
+		while (this.memory.hasFailed(rank)) {
 			this.waiting.stalled();
 		}
 	}
@@ -194,7 +196,7 @@ public final class PeerBuffers {
 				if (done > 0) {
 					this.waiting.check();
 				}
-				reading.copy(this.memory.pid(rank), source + done, target + done, Math.min(BLOCK_BYTES, bytes - done));
+				reading.copy(this.processes[rank], source + done, target + done, Math.min(BLOCK_BYTES, bytes - done));
 			}
 			return true;
 		}

@@ -129,6 +129,11 @@ public final class RingConnections implements Connections {
 		}
 	}
 
+	@Override
+	public void fail() {
+		this.memory.fail();
+	}
+
 	/** Wakes the sleeping thread and releases the memory once no thread uses it. */
 	@Override
 	public void close() {

@@ -21,6 +21,8 @@ final class RingStream implements ByteStream {
 
 	private final int peer;
 
+	private final HostMemory memory;
+
 	private final Doorbell doorbell;
 
 	private final RecordRing out;
@@ -33,9 +35,7 @@ final class RingStream implements ByteStream {
 	/** The peer's flag that it has left. */
 	private final long peerLeft;
 
-	private final long peerPid;
-
-	private final SharedAllocations allocations;
+	private final ReadableProcess peerProcess;
 
 	/** Reads the peer's private memory; {@code null} if it may not be read. */
 	private final @Nullable CrossMemoryAttach attach;
@@ -46,13 +46,13 @@ final class RingStream implements ByteStream {
 
 	RingStream(int peer, HostMemory memory, Doorbell doorbell, @Nullable CrossMemoryAttach attach) {
 		this.peer = peer;
+		this.memory = memory;
 		this.doorbell = doorbell;
 		this.out = new RecordRing(memory.messageRing(memory.self(), peer), memory.layout().messageRingBytes());
 		this.in = new RecordRing(memory.messageRing(peer, memory.self()), memory.layout().messageRingBytes());
 		this.peerCalls = memory.line(peer, Line.MESSAGE_CALLS);
 		this.peerLeft = memory.line(peer, Line.LEFT);
-		this.peerPid = memory.pid(peer);
-		this.allocations = memory.allocations();
+		this.peerProcess = memory.process(peer);
 		this.attach = attach;
 	}
 
@@ -107,20 +107,23 @@ final class RingStream implements ByteStream {
 	/** The reference of an engine-allocated buffer, or the address of private memory. */
 	@Override
 	public long reference(long address, long bytes) {
-		long shared = this.allocations.reference(address, bytes);
+		long shared = this.memory.allocations().reference(address, bytes);
 		return (shared != 0 || this.attach == null) ? shared : address;
 	}
 
 	@Override
 	public void copyFromPeer(long reference, long address, long bytes) throws IOException {
 		if (reference < 0) {
-			this.allocations.copy(this.peer, reference, address, bytes);
+			this.memory.allocations().copy(this.peer, reference, address, bytes);
 		}
 		else if (this.attach != null) {
-			this.attach.copy(this.peerPid, reference, address, bytes);
+			this.attach.copy(this.peerProcess, reference, address, bytes);
 		}
 		else {
 			throw new IOException("the private memory of the peer cannot be read");
+		}
+		if (this.memory.hasFailed(this.peer)) {
+			throw new IOException("a call of the peer has failed, so that its buffers may have changed");
 		}
 	}
 

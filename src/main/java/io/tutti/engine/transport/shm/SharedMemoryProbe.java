@@ -111,16 +111,10 @@ final class SharedMemoryProbe implements AutoCloseable {
 	}
 
 	/**
-	 * Names this process, its namespaces and a number in its memory, which other ranks
-	 * try to read.
+	 * Names this process, whose memory other ranks try to read, and its namespaces.
 	 */
 	private void introduce(SharedSegment memory) {
-		long number = RANDOM.nextLong();
-		long line = memory.address() + this.layout.line(this.self, Line.PROCESS);
-		MemorySegment own = this.arena.allocateFrom(ValueLayout.JAVA_LONG, number);
-		NativeMemory.putLong(line, ProcessHandle.current().pid());
-		NativeMemory.putLong(line + Long.BYTES, own.address());
-		NativeMemory.putLong(line + 2 * Long.BYTES, number);
+		ReadableProcess.current().write(process(memory, this.self));
 		for (int i = 0; i < NAMESPACES.size(); i++) {
 			NativeMemory.putLong(namespace(memory, this.self, i), ProcessIdentity.namespace(NAMESPACES.get(i)));
 		}
@@ -149,13 +143,13 @@ final class SharedMemoryProbe implements AutoCloseable {
 		SharedSegment memory = this.segment;
 		int other = 1 - this.self;
 		if (this.attach && memory != null && this.members.size() == 2 && inSameContainer(memory, other)) {
-			CrossMemoryAttach.permit(NativeMemory.getLong(process(memory, other)));
+			CrossMemoryAttach.permit(ReadableProcess.read(process(memory, other)).pid());
 			this.permitted = true;
 		}
 	}
 
 	/**
-	 * Reads the numbers in the memory of the other ranks. A rank that cannot sends 0.
+	 * Reads the numbers of the other ranks' processes. A rank that cannot sends 0.
 	 */
 	HandshakeMessage attached() {
 		SharedSegment memory = this.segment;
@@ -163,20 +157,14 @@ final class SharedMemoryProbe implements AutoCloseable {
 		if (!this.attach || memory == null || reader == null) {
 			return HandshakeMessage.NOTHING;
 		}
-		MemorySegment found = this.arena.allocate(ValueLayout.JAVA_LONG);
 		for (int rank = 0; rank < this.numbers.length; rank++) {
-			long process = process(memory, rank);
 			if (!inSameContainer(memory, rank)) {
 				return HandshakeMessage.NOTHING;
 			}
 			try {
-				reader.copy(NativeMemory.getLong(process), NativeMemory.getLong(process + Long.BYTES), found.address(),
-						Long.BYTES);
+				reader.copy(ReadableProcess.read(process(memory, rank)), 0, 0, 0);
 			}
 			catch (IOException ex) {
-				return HandshakeMessage.NOTHING;
-			}
-			if (found.get(ValueLayout.JAVA_LONG, 0) != NativeMemory.getLong(process + 2 * Long.BYTES)) {
 				return HandshakeMessage.NOTHING;
 			}
 		}
@@ -187,9 +175,9 @@ final class SharedMemoryProbe implements AutoCloseable {
 		return memory.address() + this.layout.line(rank, Line.PROCESS);
 	}
 
-	/** Where a rank names its namespace of a kind: behind its process and the number. */
+	/** Where a rank names its namespace of a kind: behind its process. */
 	private long namespace(SharedSegment memory, int rank, int kind) {
-		return process(memory, rank) + (3 + kind) * Long.BYTES;
+		return process(memory, rank) + ReadableProcess.BYTES + (long) kind * Long.BYTES;
 	}
 
 	/**

@@ -169,9 +169,7 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 	 * still read.
 	 */
 	public void fail() {
-		SharedWords.write(this.memory.line(this.memory.self(), Line.FAILED), 1);
-		// The caller's plain stores must not pass the store to the line.
-		VarHandle.storeStoreFence();
+		this.memory.fail();
 	}
 
 	@Override

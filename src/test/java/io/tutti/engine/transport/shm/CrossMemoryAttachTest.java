@@ -13,7 +13,7 @@ import static org.assertj.core.api.Assertions.assertThatIOException;
 
 class CrossMemoryAttachTest {
 
-	private static final long OWN_PID = ProcessHandle.current().pid();
+	private static final ReadableProcess OWN = ReadableProcess.current();
 
 	private final Arena arena = Arena.ofConfined();
 
@@ -32,15 +32,15 @@ class CrossMemoryAttachTest {
 		}
 		MemorySegment source = this.arena.allocateFrom(ValueLayout.JAVA_BYTE, content);
 		MemorySegment target = this.arena.allocate(content.length);
-		this.attach.copy(OWN_PID, source.address(), target.address(), content.length);
+		this.attach.copy(OWN, source.address(), target.address(), content.length);
 		assertThat(target.toArray(ValueLayout.JAVA_BYTE)).isEqualTo(content);
 	}
 
 	@Test
 	void memoryThatDoesNotExistIsAnErrorThatNamesTheProcess() {
 		MemorySegment target = this.arena.allocate(8);
-		assertThatIOException().isThrownBy(() -> this.attach.copy(OWN_PID, 16, target.address(), 8))
-			.withMessageContaining("process " + OWN_PID);
+		assertThatIOException().isThrownBy(() -> this.attach.copy(OWN, 16, target.address(), 8))
+			.withMessageContaining("process " + OWN.pid());
 	}
 
 	@Test
@@ -48,8 +48,25 @@ class CrossMemoryAttachTest {
 		Process ended = new ProcessBuilder("true").start();
 		ended.waitFor();
 		MemorySegment target = this.arena.allocate(8);
-		assertThatIOException().isThrownBy(() -> this.attach.copy(ended.pid(), target.address(), target.address(), 8))
+		ReadableProcess process = new ReadableProcess(ended.pid(), OWN.address(), OWN.number());
+		assertThatIOException().isThrownBy(() -> this.attach.copy(process, target.address(), target.address(), 8))
 			.withMessageContaining("process " + ended.pid());
+	}
+
+	/** It has the process number of one that has ended, and perhaps the same memory. */
+	@Test
+	void anotherProcessThanTheOneThatWasMeantIsAnError() {
+		MemorySegment target = this.arena.allocate(8);
+		ReadableProcess earlier = new ReadableProcess(OWN.pid(), OWN.address(), OWN.number() + 1);
+		assertThatIOException().isThrownBy(() -> this.attach.copy(earlier, target.address(), target.address(), 8))
+			.withMessageContaining("another one has its number");
+	}
+
+	@Test
+	void aProcessWithoutTheNumberIsAnError() {
+		MemorySegment target = this.arena.allocate(8);
+		ReadableProcess other = new ReadableProcess(OWN.pid(), 16, OWN.number());
+		assertThatIOException().isThrownBy(() -> this.attach.copy(other, target.address(), target.address(), 8));
 	}
 
 }

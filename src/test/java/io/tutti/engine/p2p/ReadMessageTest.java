@@ -1,0 +1,156 @@
+package io.tutti.engine.p2p;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.tutti.DataType;
+import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.NativeMemory;
+import io.tutti.engine.transport.ByteStream;
+import io.tutti.engine.transport.NoConnections;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** A large message is read out of its sender's memory. */
+class ReadMessageTest {
+
+	private static final int BYTES = MessageOperation.EAGER_BYTES + 8;
+
+	private final Arena arena = Arena.ofAuto();
+
+	private final List<MessageOperation> completed = new ArrayList<>();
+
+	private final BufferPool pool = new BufferPool(new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT));
+
+	private final PeerChannels channels = new PeerChannels(2, new NoConnections(), this.pool, this::complete);
+
+	private final MessageProtocol protocol = new MessageProtocol(GroupIdentity.world(0, 2, 0), null, this.pool,
+			this.channels, this::complete);
+
+	private final MemorySegment source = this.arena.allocate(BYTES, 8).fill((byte) 7);
+
+	private final Stream stream = new Stream();
+
+	/**
+	 * Delivers the announcement of the source, notes the kinds of the answers, and reads
+	 * the source if the test permits it.
+	 */
+	private final class Stream implements ByteStream {
+
+		private final List<Integer> kinds = new ArrayList<>();
+
+		private boolean announced;
+
+		private boolean readable = true;
+
+		@Override
+		public long write(long address, long bytes) {
+			MemorySegment copy = ReadMessageTest.this.arena.allocate(Frame.BYTES, 8);
+			NativeMemory.copy(address, copy.address(), Frame.BYTES);
+			this.kinds.add(Frame.kind(copy.address()));
+			return bytes;
+		}
+
+		@Override
+		public long read(long address, long bytes) {
+			if (this.announced) {
+				return 0;
+			}
+			this.announced = true;
+			MemorySegment frame = ReadMessageTest.this.arena.allocate(Frame.BYTES, 8);
+			Frame.write(frame.address(), Frame.RTS, DataType.INT8.ordinal(), BYTES, 5, 3, 0,
+					ReadMessageTest.this.source.address());
+			NativeMemory.copy(frame.address(), address, Frame.BYTES);
+			return Frame.BYTES;
+		}
+
+		@Override
+		public void copyFromPeer(long reference, long address, long bytes) throws IOException {
+			NativeMemory.copy(reference, address, bytes);
+			if (!this.readable) {
+				throw new IOException("the bytes may have changed");
+			}
+		}
+
+	}
+
+	private void complete(MessageOperation operation) {
+		operation.end();
+		this.completed.add(operation);
+	}
+
+	private MessageOperation receive() {
+		MessageOperation receive = new MessageOperation();
+		receive.set(MessageOperation.Kind.RECEIVE, this.arena.allocate(BYTES, 8), DataType.INT8, 1, 5,
+				Duration.ofMinutes(1).toNanos());
+		this.protocol.start(receive);
+		this.channels.arrived(1, this.stream);
+		for (int i = 0; i < 3; i++) {
+			this.channels.progress(1, this.protocol);
+		}
+		return receive;
+	}
+
+	@Test
+	void theReceiveEndsWithTheReadAndTheSenderLearnsOfIt() {
+		MessageOperation receive = receive();
+		assertThat(this.completed).containsExactly(receive);
+		assertThat(receive.buffer.toArray(ValueLayout.JAVA_BYTE)).containsOnly(7);
+		assertThat(receive.message().count()).isEqualTo(BYTES);
+		assertThat(this.stream.kinds).containsExactly(Frame.CREDIT, Frame.READ);
+	}
+
+	/** As after a failure of the sender, whose caller may have changed them. */
+	@Test
+	void bytesThatMayHaveChangedEndNoReceive() {
+		this.stream.readable = false;
+		MessageOperation receive = receive();
+		assertThat(this.completed).isEmpty();
+		assertThat(receive.movedBytes).isZero();
+		assertThat(this.stream.kinds).containsExactly(Frame.CREDIT, Frame.CTS);
+	}
+
+	/** Once an operation has ended, its caller may change the buffer. */
+	@Test
+	void peersLearnOfAFailureBeforeItsOperationsEnd() {
+		List<Boolean> done = new ArrayList<>();
+		MessageOperation[] sends = new MessageOperation[1];
+		ProgressEngine engine = new ProgressEngine(GroupIdentity.world(0, 2, 0), new FailureLatch(),
+				new NoConnections() {
+					@Override
+					public void fail() {
+						done.add(sends[0].done());
+					}
+				}, new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT));
+		try (ProgressEngine.Locked _ = engine.enter()) {
+			sends[0] = engine.begin(MessageOperation.Kind.SEND, this.source, DataType.INT8, 1, 5,
+					Duration.ofMinutes(1).toNanos(), null);
+		}
+		engine.end(new IllegalStateException("failed"));
+		assertThat(done).containsExactly(false);
+		assertThat(sends[0].done()).isTrue();
+	}
+
+	/** Other ranks may still be in a collective that this rank has left well. */
+	@Test
+	void peersLearnOfNoFailureIfNoOperationFails() {
+		List<Boolean> failures = new ArrayList<>();
+		ProgressEngine engine = new ProgressEngine(GroupIdentity.world(0, 2, 0), new FailureLatch(),
+				new NoConnections() {
+					@Override
+					public void fail() {
+						failures.add(true);
+					}
+				}, new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT));
+		engine.close();
+		assertThat(failures).isEmpty();
+	}
+
+}

@@ -1,0 +1,113 @@
+package io.tutti.engine.transport.shm;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+
+import io.tutti.CollectiveListener;
+import io.tutti.engine.backend.RankThreads;
+import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.transport.ByteStream;
+import io.tutti.engine.transport.Connections;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
+
+/**
+ * Two ranks of one process, the second of which reads memory of the first.
+ */
+@Timeout(60)
+class RingStreamTest {
+
+	private static final Duration LIMIT = Duration.ofSeconds(30);
+
+	private static final int WORDS = 100_000;
+
+	private static final long BYTES = (long) WORDS * Long.BYTES;
+
+	@TempDir
+	private Path directory;
+
+	private final Arena arena = Arena.ofConfined();
+
+	private List<HostMemory> memories;
+
+	private RingConnections sender;
+
+	private RingConnections receiver;
+
+	@BeforeEach
+	void shareMemory() throws Exception {
+		LocalExchange exchange = new LocalExchange(2);
+		SharedMemorySettings settings = new SharedMemorySettings(this.directory, "streams");
+		this.memories = RankThreads.run(2, LIMIT, (rank) -> HostHandshake.establish(GroupIdentity.world(rank, 2, 0),
+				exchange.rank(rank), settings, CollectiveListener.NONE, Deadline.after(LIMIT)));
+		this.sender = new RingConnections(this.memories.get(0), List.of(0, 1));
+		this.receiver = new RingConnections(this.memories.get(1), List.of(0, 1));
+	}
+
+	@AfterEach
+	void close() {
+		this.sender.close();
+		this.receiver.close();
+		this.memories.forEach(HostMemory::close);
+		this.arena.close();
+	}
+
+	private static ByteStream stream(RingConnections connections, int peer) {
+		ByteStream[] found = new ByteStream[1];
+		connections.dial(peer);
+		connections.poll(new Connections.Handler() {
+			@Override
+			public void arrived(int from, ByteStream stream) {
+				found[0] = stream;
+			}
+
+			@Override
+			public void failed(int from, IOException cause) {
+				throw new AssertionError(cause);
+			}
+		});
+		return found[0];
+	}
+
+	private MemorySegment numbers() {
+		MemorySegment numbers = this.arena.allocate(ValueLayout.JAVA_LONG, WORDS);
+		for (int i = 0; i < WORDS; i++) {
+			numbers.setAtIndex(ValueLayout.JAVA_LONG, i, 31L * i);
+		}
+		return numbers;
+	}
+
+	@Test
+	void memoryOfAPeerIsRead() throws IOException {
+		MemorySegment source = numbers();
+		MemorySegment target = this.arena.allocate(BYTES);
+		long reference = stream(this.sender, 1).reference(source.address(), BYTES);
+		stream(this.receiver, 0).copyFromPeer(reference, target.address(), BYTES);
+		assertThat(target.mismatch(source)).isEqualTo(-1);
+	}
+
+	/** Its caller may have changed the buffer by then. */
+	@Test
+	void memoryOfAPeerWhoseCallHasFailedIsNotTrusted() {
+		MemorySegment source = numbers();
+		MemorySegment target = this.arena.allocate(BYTES);
+		ByteStream reading = stream(this.receiver, 0);
+		long reference = stream(this.sender, 1).reference(source.address(), BYTES);
+		this.sender.fail();
+		assertThatIOException().isThrownBy(() -> reading.copyFromPeer(reference, target.address(), BYTES))
+			.withMessageContaining("a call of the peer has failed");
+	}
+
+}
