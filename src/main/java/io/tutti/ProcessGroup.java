@@ -36,13 +36,13 @@ import org.jspecify.annotations.Nullable;
  * may close, and the group breaks if the call still needs it. So it does if a buffer is
  * closed before the turn of its call, or before the end of a message that send and
  * receive have matched; a receiver on the same host that reads the sender's memory may
- * have got other bytes before the group breaks. A receive whose buffer is closed earlier fails alone when its
- * message arrives. An asynchronous call refuses memory of a confined arena, which cannot
- * be protected. A synchronous call does not protect its buffers: closing their arena on
- * another thread during the call frees memory that the call writes. On an MPI library
- * ({@code tutti.mpi.library}), leave the native buffers of a call or message that has
- * failed with the group alive and untouched until the process ends, since the library may
- * still read and write them.
+ * have got other bytes before the group breaks. A receive whose buffer is closed earlier
+ * fails alone when its message arrives. An asynchronous call refuses memory of a confined
+ * arena, which cannot be protected. A synchronous call does not protect its buffers:
+ * closing their arena on another thread during the call frees memory that the call
+ * writes. On an MPI library ({@code tutti.mpi.library}), leave the native buffers of a
+ * call or message that has failed with the group alive and untouched until the process
+ * ends, since the library may still read and write them.
  * <p>
  * <b>Results</b> are bit-identical on every rank and from run to run. The documentation
  * lists the algorithms and their papers ({@code algorithms.md}).
