@@ -67,9 +67,9 @@ final class CompositeConnections implements Connections {
 	}
 
 	@Override
-	public void fail() {
-		this.toNear.fail();
-		this.toFar.fail();
+	public void announceFailure() {
+		this.toNear.announceFailure();
+		this.toFar.announceFailure();
 	}
 
 	@Override

@@ -48,14 +48,15 @@ import io.tutti.engine.control.ControlMessage.Withdraw;
  * has a magic number, the version and the purpose of the connection before its
  * components. This start of a hello and a refusal keep their layout in every version, so
  * that processes of two versions can report the difference. Any other change of a message
- * or of the order below takes a new {@link #VERSION}.
+ * or of the order below takes a new {@link #VERSION}, and so does a change of the bytes
+ * that ranks exchange on their other connections, which have no version of their own.
  */
 public final class MessageCodec {
 
 	/** Random bytes that each side contributes; as many as a proof has. */
 	public static final int NONCE_BYTES = SessionKey.PROOF_BYTES;
 
-	public static final int VERSION = 9;
+	public static final int VERSION = 10;
 
 	/** "TUTI" in ASCII. */
 	public static final int MAGIC = 0x54555449;

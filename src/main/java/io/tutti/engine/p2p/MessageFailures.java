@@ -102,9 +102,11 @@ final class MessageFailures {
 				own(operation) + ": " + lost.why(), now, null);
 	}
 
+	/** What a rank has sent or answered before it left may still arrive. */
 	private boolean hasLeft(MessageOperation operation, int peer) {
 		int worldRank = this.identity.members().get(peer);
-		return operation.sends() ? this.latch.departed().contains(worldRank)
+		return operation.sends()
+				? this.latch.departed().contains(worldRank) && !this.engine.channels().awaitsAnswer(operation)
 				: this.latch.departed().isAbsentFor(worldRank, ARRIVING) && !this.engine.channels().connected(peer);
 	}
 

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The protocol of messages between two ranks. A small message follows its frame at once
  * as long as the receiver's credit covers it (eager protocol). Any other is announced by
- * RTS, sent when its receiver answers CTS, and dropped when the receiver answers NACK
+ * RTS. It is sent when its receiver answers CTS, done when the receiver has read it out
+ * of this rank's memory and answers READ, and dropped when the receiver answers NACK
  * (rendezvous protocol). The receiver answers the RTS of a small message at once if it
  * has memory for it. Requires the progress engine's lock.
  */

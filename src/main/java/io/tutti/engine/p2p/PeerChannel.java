@@ -50,7 +50,7 @@ final class PeerChannel {
 
 	private long announcements;
 
-	/** Sends that wait for CTS or NACK. */
+	/** Sends that wait for CTS, NACK or READ. */
 	private final List<SendDescriptor> announced = new ArrayList<>();
 
 	/** Messages that this rank has answered by CTS. */
@@ -281,7 +281,7 @@ final class PeerChannel {
 		this.reading.clear();
 	}
 
-	/** A send waits for CTS under a number that it gets here. */
+	/** A send waits for the answer to its announcement, under a number given here. */
 	void announce(SendDescriptor send) {
 		send.id = this.announcements++;
 		this.announced.add(send);
@@ -316,7 +316,7 @@ final class PeerChannel {
 		return true;
 	}
 
-	/** The number of a send that waits for CTS or NACK; negative if it does not. */
+	/** The number of a send that waits for such an answer; negative if it does not. */
 	long announcementOf(MessageOperation send) {
 		for (SendDescriptor descriptor : this.announced) {
 			if (descriptor.operation == send) {
@@ -342,7 +342,7 @@ final class PeerChannel {
 	 * @return {@code false} if the peer's memory cannot be read
 	 */
 	boolean read(IncomingMessage message) {
-		return this.memory != null && this.reading.add(message);
+		return this.lost == null && this.memory != null && this.reading.add(message);
 	}
 
 	private static <T> @Nullable T remove(List<T> transfers, ToLongFunction<T> idOf, long id) {

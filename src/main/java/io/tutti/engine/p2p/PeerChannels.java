@@ -61,6 +61,12 @@ final class PeerChannels implements Connections.Handler {
 		return known != null && known.connected();
 	}
 
+	/** Whether the answer to a send's announcement may still arrive. */
+	boolean awaitsAnswer(MessageOperation send) {
+		PeerChannel known = this.channels[send.peer];
+		return known != null && known.connected() && known.announcementOf(send) >= 0;
+	}
+
 	/** The channel to a rank, made on first use. */
 	PeerChannel channel(int peer) {
 		PeerChannel found = this.channels[peer];

@@ -340,7 +340,7 @@ final class ProgressEngine {
 		if (this.ended == null) {
 			this.ended = why;
 			if (!this.inFlight.isEmpty()) {
-				this.connections.fail();
+				this.connections.announceFailure();
 			}
 			while (!this.inFlight.isEmpty()) {
 				fail(this.inFlight.removeLast(), why);

@@ -41,7 +41,7 @@ public interface ByteStream {
 	 * Copies bytes of the peer's memory to this process, at once.
 	 * @param reference from the peer
 	 * @throws IOException if there is no such memory, it cannot be read, the peer has
-	 * ended, or a call of it has failed, so that its buffers may have changed
+	 * ended, or messages of it have failed, so that its buffers may have changed
 	 */
 	default void copyFromPeer(long reference, long address, long bytes) throws IOException {
 		throw new IOException("the peer's memory cannot be read");

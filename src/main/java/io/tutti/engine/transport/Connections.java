@@ -43,10 +43,11 @@ public interface Connections extends AutoCloseable {
 	void wake();
 
 	/**
-	 * A call of this rank has failed: its caller may change buffers that peers still read
-	 * with {@link ByteStream#copyFromPeer}.
+	 * Tells the peers that sends of this rank end although their messages may not have
+	 * been received: their callers may change buffers that peers still read with
+	 * {@link ByteStream#copyFromPeer}.
 	 */
-	default void fail() {
+	default void announceFailure() {
 	}
 
 	@Override

@@ -1,5 +1,6 @@
 package io.tutti.engine.p2p;
 
+import java.io.EOFException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -7,6 +8,7 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 
+import io.tutti.CollectiveException;
 import io.tutti.CollectiveTimeoutException;
 import io.tutti.DataType;
 import io.tutti.Message;
@@ -20,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 @Timeout(30)
 class ProgressThreadTest {
@@ -38,6 +41,8 @@ class ProgressThreadTest {
 		private boolean open = true;
 
 		private boolean prepared;
+
+		private boolean ended;
 
 		@Override
 		public void prepareSleep(int awaited) {
@@ -65,8 +70,11 @@ class ProgressThreadTest {
 		}
 
 		@Override
-		public long read(long address, long bytes) {
+		public long read(long address, long bytes) throws EOFException {
 			MemorySegment frame = this.arriving.poll();
+			if (frame == null && this.ended) {
+				throw new EOFException("closed by the peer");
+			}
 			if (frame == null) {
 				return 0;
 			}
@@ -84,8 +92,10 @@ class ProgressThreadTest {
 
 	private final Gate gate = new Gate();
 
-	private final ProgressEngine engine = new ProgressEngine(GroupIdentity.world(0, 2, 0), new FailureLatch(),
-			this.gate, new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT));
+	private final FailureLatch latch = new FailureLatch();
+
+	private final ProgressEngine engine = new ProgressEngine(GroupIdentity.world(0, 2, 0), this.latch, this.gate,
+			new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT));
 
 	private final ProgressThread thread = new ProgressThread("tutti-r0-test", this.engine, IdleStrategy.Limits.MESSAGE);
 
@@ -109,6 +119,36 @@ class ProgressThreadTest {
 			.withThrowableThat()
 			.withCauseInstanceOf(CollectiveTimeoutException.class);
 		assertThat(this.engine.ended()).isFalse();
+	}
+
+	/** A receiver that has read the message may leave before the sender learns of it. */
+	@Test
+	void aSendWhoseReceiverHasLeftStillGetsItsAnswer() {
+		CompletableFuture<Message> send = send(1, LIMIT);
+		this.latch.departed().add(1, 0);
+		this.thread.check(System.nanoTime());
+		assertThat(send).isNotDone();
+		this.gate.answer(Frame.READ, 0);
+		this.gate.ended = true;
+		advance();
+		assertThat(send).succeedsWithin(LIMIT);
+		assertThat(this.engine.ended()).isFalse();
+	}
+
+	@Test
+	void aSendFailsOnceItsReceiverHasLeftWithoutAnAnswer() {
+		MessageOperation send;
+		try (ProgressEngine.Locked _ = this.engine.enter()) {
+			send = this.engine.begin(MessageOperation.Kind.SEND, Arena.ofAuto().allocate(LARGE_BYTES), DataType.INT8, 1,
+					5, LIMIT.toNanos(), null);
+		}
+		this.latch.departed().add(1, 0);
+		this.engine.failures().requireAlive(send, System.nanoTime());
+		this.gate.ended = true;
+		advance();
+		assertThatThrownBy(() -> this.engine.failures().requireAlive(send, System.nanoTime()))
+			.isInstanceOf(CollectiveException.class)
+			.hasMessageContaining("closed by the peer");
 	}
 
 	/** Its peers would ring the bell of a rank that does not sleep. */

@@ -125,7 +125,7 @@ class ReadMessageTest {
 		ProgressEngine engine = new ProgressEngine(GroupIdentity.world(0, 2, 0), new FailureLatch(),
 				new NoConnections() {
 					@Override
-					public void fail() {
+					public void announceFailure() {
 						done.add(sends[0].done());
 					}
 				}, new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT));
@@ -145,7 +145,7 @@ class ReadMessageTest {
 		ProgressEngine engine = new ProgressEngine(GroupIdentity.world(0, 2, 0), new FailureLatch(),
 				new NoConnections() {
 					@Override
-					public void fail() {
+					public void announceFailure() {
 						failures.add(true);
 					}
 				}, new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT));

@@ -1,7 +1,5 @@
 package io.tutti.engine.transport.shm;
 
-import java.util.List;
-
 import io.tutti.engine.spi.Fingerprint;
 import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.CallContext;

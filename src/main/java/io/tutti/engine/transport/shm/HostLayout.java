@@ -77,9 +77,15 @@ record HostLayout(int ranks) {
 		/** Number of ranks that have sent this rank a first message. */
 		MESSAGE_CALLS,
 		/**
-		 * Whether a call of the rank has failed, so that its buffers may have changed.
+		 * Whether a collective of the rank has failed, so that its buffers may have
+		 * changed.
 		 */
 		FAILED,
+		/**
+		 * Whether a send of the rank may have ended before its message was received, so
+		 * that its buffer may have changed.
+		 */
+		MESSAGES_FAILED,
 		/** Whether the rank has left. */
 		LEFT
 

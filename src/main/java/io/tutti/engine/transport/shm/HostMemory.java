@@ -92,23 +92,25 @@ public final class HostMemory implements AutoCloseable {
 	}
 
 	/**
-	 * A call of this rank has failed: its caller may change buffers that other ranks
+	 * Calls of this rank have failed: their callers may change buffers that other ranks
 	 * still read.
+	 * @param flag of the kind of calls
 	 */
-	void fail() {
-		SharedWords.write(line(this.self, Line.FAILED), 1);
+	void fail(Line flag) {
+		SharedWords.write(line(this.self, flag), 1);
 		// The caller's plain stores must not pass the store to the line.
 		VarHandle.storeStoreFence();
 	}
 
 	/**
-	 * Whether a call of a rank had failed by the time that this rank's last reads of its
+	 * Whether calls of a rank had failed by the time that this rank's last reads of its
 	 * buffers were done.
+	 * @param flag of the kind of calls
 	 */
-	boolean hasFailed(int rank) {
+	boolean hasFailed(int rank, Line flag) {
 		// The buffers are read by plain loads, which must not pass the load of the line.
 		VarHandle.acquireFence();
-		return SharedWords.read(line(rank, Line.FAILED)) != 0;
+		return SharedWords.read(line(rank, flag)) != 0;
 	}
 
 	/** The buffers that the ranks have allocated together. */

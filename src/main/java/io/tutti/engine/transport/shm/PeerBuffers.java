@@ -2,7 +2,6 @@ package io.tutti.engine.transport.shm;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 
 import io.tutti.engine.spi.Call;
@@ -144,7 +143,7 @@ public final class PeerBuffers {
 	 * rank whose call has failed has broken the group: waits for the verdict.
 	 */
 	public void requireUnchanged(int rank) {
-		while (this.memory.hasFailed(rank)) {
+		while (this.memory.hasFailed(rank, Line.FAILED)) {
 			this.waiting.stalled();
 		}
 	}

@@ -130,8 +130,8 @@ public final class RingConnections implements Connections {
 	}
 
 	@Override
-	public void fail() {
-		this.memory.fail();
+	public void announceFailure() {
+		this.memory.fail(Line.MESSAGES_FAILED);
 	}
 
 	/** Wakes the sleeping thread and releases the memory once no thread uses it. */

@@ -61,9 +61,13 @@ final class RingStream implements ByteStream {
 		return SMALL_BYTES;
 	}
 
+	/** A peer that has left may have answered before: what it has sent is read first. */
 	@Override
 	public long write(long address, long bytes) throws IOException {
 		if (left()) {
+			if (hasData()) {
+				return 0;
+			}
 			throw new IOException("the peer has left the group");
 		}
 		long written = 0;
@@ -122,8 +126,8 @@ final class RingStream implements ByteStream {
 		else {
 			throw new IOException("the private memory of the peer cannot be read");
 		}
-		if (this.memory.hasFailed(this.peer)) {
-			throw new IOException("a call of the peer has failed, so that its buffers may have changed");
+		if (this.memory.hasFailed(this.peer, Line.MESSAGES_FAILED)) {
+			throw new IOException("messages of the peer have failed, so that its buffers may have changed");
 		}
 	}
 

@@ -3,7 +3,6 @@ package io.tutti.engine.transport.shm;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -169,7 +168,7 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 	 * still read.
 	 */
 	public void fail() {
-		this.memory.fail();
+		this.memory.fail(Line.FAILED);
 	}
 
 	@Override

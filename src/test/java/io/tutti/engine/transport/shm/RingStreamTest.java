@@ -46,6 +46,8 @@ class RingStreamTest {
 
 	private RingConnections receiver;
 
+	private boolean receiverStays = true;
+
 	@BeforeEach
 	void shareMemory() throws Exception {
 		LocalExchange exchange = new LocalExchange(2);
@@ -60,7 +62,10 @@ class RingStreamTest {
 	void close() {
 		this.sender.close();
 		this.receiver.close();
-		this.memories.forEach(HostMemory::close);
+		this.memories.get(0).close();
+		if (this.receiverStays) {
+			this.memories.get(1).close();
+		}
 		this.arena.close();
 	}
 
@@ -105,9 +110,32 @@ class RingStreamTest {
 		MemorySegment target = this.arena.allocate(BYTES);
 		ByteStream reading = stream(this.receiver, 0);
 		long reference = stream(this.sender, 1).reference(source.address(), BYTES);
-		this.sender.fail();
+		this.sender.announceFailure();
 		assertThatIOException().isThrownBy(() -> reading.copyFromPeer(reference, target.address(), BYTES))
-			.withMessageContaining("a call of the peer has failed");
+			.withMessageContaining("messages of the peer have failed");
+	}
+
+	/** A rank in a collective would wait for a verdict that need not come. */
+	@Test
+	void aFailureOfMessagesIsNoneOfCollectives() {
+		this.sender.announceFailure();
+		assertThat(this.memories.get(1).hasFailed(0, HostLayout.Line.MESSAGES_FAILED)).isTrue();
+		assertThat(this.memories.get(1).hasFailed(0, HostLayout.Line.FAILED)).isFalse();
+	}
+
+	/** Otherwise the answer of a receiver that leaves at once would be lost. */
+	@Test
+	void whatAPeerSentBeforeItLeftIsReadBeforeAWriteFails() throws IOException {
+		MemorySegment word = this.arena.allocate(ValueLayout.JAVA_LONG);
+		ByteStream writing = stream(this.sender, 1);
+		assertThat(stream(this.receiver, 0).write(word.address(), Long.BYTES)).isEqualTo(Long.BYTES);
+		this.receiver.close();
+		this.memories.get(1).close();
+		this.receiverStays = false;
+		assertThat(writing.write(word.address(), Long.BYTES)).isZero();
+		assertThat(writing.read(word.address(), Long.BYTES)).isEqualTo(Long.BYTES);
+		assertThatIOException().isThrownBy(() -> writing.write(word.address(), Long.BYTES))
+			.withMessageContaining("the peer has left");
 	}
 
 }
