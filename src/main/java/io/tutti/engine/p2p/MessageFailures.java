@@ -24,6 +24,12 @@ final class MessageFailures {
 	/** How long the connection of a rank may take to arrive that has left since. */
 	private static final Duration ARRIVING = Duration.ofMillis(500);
 
+	/**
+	 * How long it may take to read what a rank has answered that has left since. Its
+	 * connection ends earlier, unless its host is gone.
+	 */
+	private static final Duration ANSWERING = Duration.ofSeconds(5);
+
 	private final GroupIdentity identity;
 
 	private final FailureLatch latch;
@@ -59,8 +65,8 @@ final class MessageFailures {
 
 	/**
 	 * Checks that the peers of an operation are not lost and have not left the group.
-	 * What they sent before they left may still arrive: over a connection that has not
-	 * ended, or, where there is none, over one that they made last.
+	 * What they sent or answered before they left may still arrive: over a connection
+	 * that has not ended, or, where there is none, over one that they made last.
 	 */
 	private void requirePeers(MessageOperation operation, long now) {
 		PeerChannel.Loss lost = this.engine.channels().lost(operation);
@@ -105,9 +111,11 @@ final class MessageFailures {
 	/** What a rank has sent or answered before it left may still arrive. */
 	private boolean hasLeft(MessageOperation operation, int peer) {
 		int worldRank = this.identity.members().get(peer);
-		return operation.sends()
-				? this.latch.departed().contains(worldRank) && !this.engine.channels().awaitsAnswer(operation)
-				: this.latch.departed().isAbsentFor(worldRank, ARRIVING) && !this.engine.channels().connected(peer);
+		if (operation.sends()) {
+			return this.latch.departed().contains(worldRank) && (!this.engine.channels().awaitsAnswer(operation)
+					|| this.latch.departed().isAbsentFor(worldRank, ANSWERING));
+		}
+		return this.latch.departed().isAbsentFor(worldRank, ARRIVING) && !this.engine.channels().connected(peer);
 	}
 
 	/** The ranks that may send to a receive from any rank. */

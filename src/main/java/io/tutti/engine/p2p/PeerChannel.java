@@ -316,7 +316,7 @@ final class PeerChannel {
 		return true;
 	}
 
-	/** The number of a send that waits for such an answer; negative if it does not. */
+	/** The number of an announced send without an answer; negative for any other. */
 	long announcementOf(MessageOperation send) {
 		for (SendDescriptor descriptor : this.announced) {
 			if (descriptor.operation == send) {

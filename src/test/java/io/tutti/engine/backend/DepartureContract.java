@@ -1,5 +1,6 @@
 package io.tutti.engine.backend;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
@@ -16,6 +17,7 @@ import io.tutti.GroupState;
 import io.tutti.Message;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
+import io.tutti.Work;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads.Outcome;
 import org.junit.jupiter.api.Test;
@@ -451,6 +453,32 @@ abstract class DepartureContract {
 					assertThat(group.receive(buffer, DataType.INT8, 1, 6)).isEqualTo(bytes);
 					assertThat(group.receiveAny(buffer, DataType.INT8, Message.ANY_SOURCE, Message.ANY_TAG))
 						.isEqualTo(new Message(1, 5, bytes));
+					return null;
+				}));
+			}
+		}
+	}
+
+	/** A sender may learn of the departure before it learns that its message arrived. */
+	@Test
+	void aLargeSendSucceedsThoughItsReceiverLeavesAtOnce() throws Exception {
+		for (int i = 0; i < 5; i++) {
+			try (DepartingWorld world = world(2, TIMEOUTS)) {
+				CountDownLatch left = new CountDownLatch(1);
+				requireNoneFailed(RankThreads.outcomes(2, LIMIT, (rank) -> {
+					ProcessGroup group = world.group(rank);
+					MemorySegment buffer = Arena.ofAuto().allocate(300_000, 8);
+					if (rank == 1) {
+						group.send(buffer.asSlice(0, 9), DataType.INT8, 0, 5);
+						assertThat(group.receive(buffer, DataType.INT8, 0, 6)).isEqualTo(buffer.byteSize());
+						world.leave(1);
+						left.countDown();
+						return null;
+					}
+					Work<Void> send = group.sendAsync(buffer, DataType.INT8, 1, 6);
+					assertThat(left.await(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+					send.await();
+					assertThat(group.receive(buffer, DataType.INT8, 1, 5)).isEqualTo(9);
 					return null;
 				}));
 			}
