@@ -138,7 +138,7 @@ class ReadMessageTest {
 		assertThat(sends[0].done()).isTrue();
 	}
 
-	/** Other ranks may still be in a collective that this rank has left well. */
+	/** What a rank has sent before it leaves well can be trusted. */
 	@Test
 	void peersLearnOfNoFailureIfNoOperationFails() {
 		List<Boolean> failures = new ArrayList<>();
