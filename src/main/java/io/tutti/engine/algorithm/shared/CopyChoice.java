@@ -3,8 +3,8 @@ package io.tutti.engine.algorithm.shared;
 import java.util.Arrays;
 
 import io.tutti.engine.spi.Call;
+import io.tutti.engine.transport.shm.AgreedChoices;
 import io.tutti.engine.transport.shm.ChunkPipeline;
-import io.tutti.engine.transport.shm.PeerBuffers;
 
 /**
  * Chooses how the ranks of a host move large private buffers in calls of one collective
@@ -54,9 +54,9 @@ final class CopyChoice {
 
 	}
 
-	private final PeerBuffers buffers;
+	private final AgreedChoices agreed;
 
-	/** Class of the calls among the buffers' classes. */
+	/** Class of the calls. */
 	private final int kind;
 
 	private Phase phase = Phase.PAUSE;
@@ -79,8 +79,8 @@ final class CopyChoice {
 	/** Nanoseconds per byte with the way in use. */
 	private double usual;
 
-	CopyChoice(PeerBuffers buffers, int kind) {
-		this.buffers = buffers;
+	CopyChoice(AgreedChoices agreed, int kind) {
+		this.agreed = agreed;
 		this.kind = kind;
 	}
 
@@ -88,7 +88,7 @@ final class CopyChoice {
 	 * Whether the ranks of a call read, by the chooser's choice; the same on every rank.
 	 */
 	boolean reads(int chooser) {
-		return this.buffers.reads(chooser, this.kind);
+		return this.agreed.reads(chooser, this.kind);
 	}
 
 	/** Whether this rank is to measure a call, from the arrival of all ranks on. */
@@ -107,7 +107,7 @@ final class CopyChoice {
 			case USUAL -> {
 				if (add(call, read == this.reads, nanos)) {
 					this.usual = median();
-					this.buffers.choose(this.kind, !this.reads);
+					this.agreed.choose(this.kind, !this.reads);
 					change(Phase.TRIAL);
 				}
 			}
@@ -125,7 +125,7 @@ final class CopyChoice {
 			this.failedTrials = 0;
 		}
 		else {
-			this.buffers.choose(this.kind, this.reads);
+			this.agreed.choose(this.kind, this.reads);
 			this.failedTrials++;
 		}
 		change(Phase.PAUSE);

@@ -1,7 +1,9 @@
 package io.tutti.engine.algorithm.shared;
 
 import io.tutti.engine.spi.Call;
+import io.tutti.engine.transport.shm.AgreedChoices;
 import io.tutti.engine.transport.shm.PeerBuffers;
+import io.tutti.engine.transport.shm.ShmTransport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,11 +19,14 @@ final class CopyChoices {
 
 	private final PeerBuffers buffers;
 
-	/** Those in use. */
-	private final @Nullable CopyChoice[] choices = new CopyChoice[PeerBuffers.CLASSES];
+	private final AgreedChoices agreed;
 
-	CopyChoices(PeerBuffers buffers) {
-		this.buffers = buffers;
+	/** Those in use. */
+	private final @Nullable CopyChoice[] choices = new CopyChoice[AgreedChoices.CLASSES];
+
+	CopyChoices(ShmTransport transport) {
+		this.buffers = transport.buffers();
+		this.agreed = transport.choices();
 	}
 
 	/**
@@ -33,11 +38,11 @@ final class CopyChoices {
 			return null;
 		}
 		// The last class has no limit.
-		int size = Math.min(Long.SIZE - 1 - Long.numberOfLeadingZeros(call.bytes()) - MIN_LOG, PeerBuffers.SIZES - 1);
-		int kind = call.collective().ordinal() * PeerBuffers.SIZES + size;
+		int size = Math.min(Long.SIZE - 1 - Long.numberOfLeadingZeros(call.bytes()) - MIN_LOG, AgreedChoices.SIZES - 1);
+		int kind = call.collective().ordinal() * AgreedChoices.SIZES + size;
 		CopyChoice choice = this.choices[kind];
 		if (choice == null) {
-			choice = new CopyChoice(this.buffers, kind);
+			choice = new CopyChoice(this.agreed, kind);
 			this.choices[kind] = choice;
 		}
 		return choice;

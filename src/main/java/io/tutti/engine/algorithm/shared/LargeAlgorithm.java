@@ -80,7 +80,7 @@ final class LargeAlgorithm implements Algorithm {
 		boolean inPlace = this.collective.post(call, reads);
 		if (inPlace || reads || measures) {
 			this.slots.awaitAll();
-			inPlace = allReachable(call);
+			inPlace = allInPlace(call);
 		}
 		long start = measures ? System.nanoTime() : 0;
 		if (!(inPlace || reads) || !runDirectly(call, inPlace)) {
@@ -91,9 +91,9 @@ final class LargeAlgorithm implements Algorithm {
 		}
 	}
 
-	private boolean allReachable(Call call) {
+	private boolean allInPlace(Call call) {
 		for (int peer = 0; peer < this.worldSize; peer++) {
-			if (this.collective.sends(call, peer) && !this.buffers.reachable(peer)) {
+			if (this.collective.sends(call, peer) && !this.buffers.inPlace(peer)) {
 				return false;
 			}
 		}

@@ -52,7 +52,7 @@ public final class SharedAlgorithms {
 		this.worldSize = identity.worldSize();
 		this.transport = transport;
 		this.slots = transport.slots();
-		this.choices = new CopyChoices(transport.buffers());
+		this.choices = new CopyChoices(transport);
 		FlatAlgorithms small = new FlatAlgorithms(rank, this.worldSize, this.slots, kernels);
 		this.flat = Arrays.stream(Collective.values()).map(small::of).toArray(Algorithm[]::new);
 		large(rank, Collective.ALL_REDUCE, new SharedAllReduce(rank, this.worldSize, transport, kernels));

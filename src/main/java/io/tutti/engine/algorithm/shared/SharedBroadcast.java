@@ -43,7 +43,7 @@ final class SharedBroadcast implements Algorithm {
 		boolean inPlace = this.buffers.post(call, reads);
 		if (!root) {
 			this.transport.slots().await(call.root());
-			inPlace = this.buffers.reachable(call.root());
+			inPlace = this.buffers.inPlace(call.root());
 		}
 		CopyChoice own = (this.rank == chooser && !inPlace) ? choice : null;
 		boolean measures = own != null && own.measures();

@@ -15,26 +15,8 @@ import org.jspecify.annotations.Nullable;
  * Private ones can be read by cross-memory attach. A call posts the reference to its
  * buffer in the call slots: negative for one accessed in place, the address for one to
  * read, or 0.
- * <p>
- * Calls are of several classes, for each of which a rank chooses whether ranks read. Its
- * choice takes effect {@value #NOTICE} rounds later. Then every rank has seen it, because
- * no rank is more than {@value HostLayout#SLOTS} rounds ahead of another one.
  */
 public final class PeerBuffers {
-
-	/** Classes of sizes for each collective. */
-	public static final int SIZES = HostLayout.SIZES;
-
-	/** Number of classes. */
-	public static final int CLASSES = HostLayout.CHOICES;
-
-	/** Rounds from a choice until it takes effect. */
-	private static final int NOTICE = HostLayout.SLOTS + 1;
-
-	/**
-	 * Rounds until the next choice: every rank has reached the effect of the last one.
-	 */
-	private static final int MIN_ROUNDS = NOTICE + HostLayout.SLOTS - 1;
 
 	/** Bytes that are read between two checks of the deadline. */
 	private static final long BLOCK_BYTES = 4 << 20;
@@ -55,9 +37,6 @@ public final class PeerBuffers {
 	/** What this rank posts. */
 	private final long reference;
 
-	/** Round of this rank's last choice in each class. */
-	private final long[] chosen = new long[CLASSES];
-
 	private long passes;
 
 	PeerBuffers(HostMemory memory, CallSlots slots, Doorbell doorbell, WaitPolicy waiting, Arena arena) {
@@ -68,7 +47,6 @@ public final class PeerBuffers {
 		this.doorbell = doorbell;
 		this.waiting = waiting;
 		this.attach = memory.attach(arena);
-		Arrays.fill(this.chosen, -MIN_ROUNDS);
 		this.reference = arena.allocate(Long.BYTES, Long.BYTES).address();
 	}
 
@@ -103,38 +81,13 @@ public final class PeerBuffers {
 		return reference != 0;
 	}
 
-	/**
-	 * Chooses whether ranks read in calls of a class, from {@value #NOTICE} rounds after
-	 * this one on. To be called with another value than the last time.
-	 * @throws IllegalStateException fewer than {@value #MIN_ROUNDS} rounds after the last
-	 * choice
-	 */
-	public void choose(int kind, boolean reads) {
-		if (this.slots.round() < this.chosen[kind] + MIN_ROUNDS) {
-			throw new IllegalStateException("the last choice has not taken effect on every rank");
-		}
-		this.chosen[kind] = this.slots.round();
-		SharedWords.release(this.memory.choice(this.memory.self(), kind),
-				(this.chosen[kind] + NOTICE) << 1 | (reads ? 1 : 0));
-	}
-
-	/**
-	 * Whether a rank has chosen that ranks read in this round, if its call is of a class;
-	 * the same on every rank.
-	 */
-	public boolean reads(int rank, int kind) {
-		long choice = SharedWords.acquire(this.memory.choice(rank, kind));
-		boolean chosen = (choice & 1) != 0;
-		return (this.slots.round() >= choice >> 1) == chosen;
-	}
-
 	/** Whether the other ranks can access a buffer of this rank in place. */
 	public boolean contain(long address, long bytes) {
 		return this.memory.allocations().reference(address, bytes) != 0;
 	}
 
 	/** Whether the buffer that an arrived rank posted is accessible in place. */
-	public boolean reachable(int rank) {
+	public boolean inPlace(int rank) {
 		return reference(rank) < 0;
 	}
 
@@ -174,7 +127,7 @@ public final class PeerBuffers {
 	 * {@link #awaitFinished()} then says on every rank
 	 */
 	public long access(int rank, long offset, long bytes, long target) {
-		if (reachable(rank)) {
+		if (inPlace(rank)) {
 			return address(rank) + offset;
 		}
 		if (read(rank, reference(rank) + offset, target, bytes)) {

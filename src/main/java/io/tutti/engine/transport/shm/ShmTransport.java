@@ -49,6 +49,8 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 
 	private final PeerBuffers buffers;
 
+	private final AgreedChoices choices;
+
 	private final SegmentDirectory directory;
 
 	private final CollectiveListener events;
@@ -76,6 +78,7 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 		this.slots = new CallSlots(memory, this.context, this.doorbell, this);
 		this.pipeline = new ChunkPipeline(memory, this.doorbell);
 		this.buffers = new PeerBuffers(memory, this.slots, this.doorbell, this, this.arena);
+		this.choices = new AgreedChoices(memory, this.slots);
 		this.directory = new SegmentDirectory(settings);
 		this.events = events;
 		this.links = new RingLink[identity.worldSize()];
@@ -99,6 +102,11 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 	/** Buffers of the ranks in a call, as the other ranks access them. */
 	public PeerBuffers buffers() {
 		return this.buffers;
+	}
+
+	/** Choices of the ranks whether ranks read each other's private memory. */
+	public AgreedChoices choices() {
+		return this.choices;
 	}
 
 	/**

@@ -10,20 +10,13 @@ import java.time.Duration;
 import java.util.List;
 
 import io.tutti.Collective;
-import io.tutti.CollectiveListener;
 import io.tutti.DataType;
 import io.tutti.ReduceOp;
 import io.tutti.engine.algorithm.Scratch;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
-import io.tutti.engine.backend.RankThreads;
-import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.spi.Call;
-import io.tutti.engine.spi.Deadline;
-import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.IssuedCall;
-import io.tutti.engine.transport.shm.HostHandshake;
-import io.tutti.engine.transport.shm.HostMemory;
-import io.tutti.engine.transport.shm.LocalExchange;
+import io.tutti.engine.transport.shm.HostPair;
 import io.tutti.engine.transport.shm.SharedMemorySettings;
 import io.tutti.engine.transport.shm.ShmTransport;
 import org.junit.jupiter.api.Test;
@@ -54,14 +47,7 @@ class SharedReductionTest {
 	 */
 	@Test
 	void aReduceInPlaceContinuesWhereTheOtherBufferCouldNotBeRead() throws Exception {
-		LocalExchange exchange = new LocalExchange(2);
-		SharedMemorySettings settings = new SharedMemorySettings(this.directory, "reduction");
-		List<ShmTransport> ranks = RankThreads.run(2, LIMIT, (rank) -> {
-			GroupIdentity identity = GroupIdentity.world(rank, 2, 0);
-			HostMemory memory = HostHandshake.establish(identity, exchange.rank(rank), settings,
-					CollectiveListener.NONE, Deadline.after(LIMIT));
-			return new ShmTransport(identity, new FailureLatch(), memory, settings, true, CollectiveListener.NONE);
-		});
+		List<ShmTransport> ranks = HostPair.transports(new SharedMemorySettings(this.directory, "reduction"));
 		try (Arena arena = Arena.ofConfined();
 				Scratch scratch = new Scratch(2);
 				RandomAccessFile file = new RandomAccessFile(this.directory.resolve("operand").toFile(), "rw")) {

@@ -3,22 +3,18 @@ package io.tutti.engine.transport.shm;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 
-import io.tutti.CollectiveListener;
 import io.tutti.CollectiveMismatchException;
 import io.tutti.DataType;
 import io.tutti.engine.Timeouts;
-import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Call;
-import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.transport.CallContext;
 import org.junit.jupiter.api.AfterEach;
@@ -36,8 +32,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  */
 @Timeout(60)
 class CallSlotsTest {
-
-	private static final Duration LIMIT = Duration.ofSeconds(30);
 
 	@TempDir
 	private Path directory;
@@ -115,10 +109,7 @@ class CallSlotsTest {
 
 	@BeforeEach
 	void shareMemory() throws Exception {
-		LocalExchange exchange = new LocalExchange(2);
-		RankThreads
-			.run(2, LIMIT, (rank) -> HostHandshake.establish(GroupIdentity.world(rank, 2, 0), exchange.rank(rank),
-					new SharedMemorySettings(this.directory, "board"), CollectiveListener.NONE, Deadline.after(LIMIT)))
+		HostPair.memories(new SharedMemorySettings(this.directory, "slots"))
 			.forEach((memory) -> this.members.add(new Member(memory)));
 	}
 

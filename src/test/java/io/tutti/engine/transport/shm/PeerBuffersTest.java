@@ -6,13 +6,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
-import io.tutti.CollectiveListener;
 import io.tutti.CollectiveTimeoutException;
-import io.tutti.engine.backend.RankThreads;
-import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.spi.Call;
-import io.tutti.engine.spi.Deadline;
-import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.IssuedCall;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -47,14 +42,7 @@ class PeerBuffersTest {
 
 	@BeforeEach
 	void shareMemory() throws Exception {
-		LocalExchange exchange = new LocalExchange(2);
-		SharedMemorySettings settings = new SharedMemorySettings(this.directory, "buffers");
-		this.ranks = RankThreads.run(2, LIMIT, (rank) -> {
-			GroupIdentity identity = GroupIdentity.world(rank, 2, 0);
-			HostMemory memory = HostHandshake.establish(identity, exchange.rank(rank), settings,
-					CollectiveListener.NONE, Deadline.after(LIMIT));
-			return new ShmTransport(identity, new FailureLatch(), memory, settings, true, CollectiveListener.NONE);
-		});
+		this.ranks = HostPair.transports(new SharedMemorySettings(this.directory, "buffers"));
 	}
 
 	@AfterEach
@@ -86,7 +74,7 @@ class PeerBuffersTest {
 			}
 			if (round < ahead.length) {
 				ahead[round] = readsInNextRound(0);
-				PeerBuffers chooser = this.ranks.get(0).buffers();
+				AgreedChoices chooser = this.ranks.get(0).choices();
 				boolean other = !ahead[round];
 				if (round % ROUNDS_PER_CHOICE == 0) {
 					chooser.choose(CLASS, other);
@@ -102,7 +90,7 @@ class PeerBuffersTest {
 	private boolean readsInNextRound(int rank) {
 		ShmTransport transport = this.ranks.get(rank);
 		transport.enter(IssuedCall.barrier(2, LIMIT));
-		boolean reads = transport.buffers().reads(0, CLASS);
+		boolean reads = transport.choices().reads(0, CLASS);
 		transport.slots().post();
 		return reads;
 	}

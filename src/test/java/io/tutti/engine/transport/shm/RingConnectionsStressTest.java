@@ -10,10 +10,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
 
-import io.tutti.CollectiveListener;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.spi.Deadline;
-import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.transport.ByteStream;
 import io.tutti.engine.transport.Connections;
 import org.junit.jupiter.api.RepeatedTest;
@@ -105,11 +103,7 @@ class RingConnectionsStressTest {
 	}
 
 	private List<HostMemory> shared() throws Exception {
-		LocalExchange exchange = new LocalExchange(2);
-		return RankThreads.run(2, LIMIT,
-				(rank) -> HostHandshake.establish(GroupIdentity.world(rank, 2, 0), exchange.rank(rank),
-						new SharedMemorySettings(this.directory, "stress"), CollectiveListener.NONE,
-						Deadline.after(LIMIT)));
+		return HostPair.memories(new SharedMemorySettings(this.directory, "stress"));
 	}
 
 	@Test

@@ -4,11 +4,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
-import io.tutti.CollectiveListener;
-import io.tutti.engine.backend.RankThreads;
-import io.tutti.engine.failure.FailureLatch;
-import io.tutti.engine.spi.Deadline;
-import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.IssuedCall;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -30,14 +25,7 @@ class RingLinkTest {
 	/** It may be all that a peer with an empty part sends. */
 	@Test
 	void aPeerWhoseFingerprintHasArrivedIsNotAwaited() throws Exception {
-		LocalExchange exchange = new LocalExchange(2);
-		SharedMemorySettings settings = new SharedMemorySettings(this.directory, "links");
-		List<ShmTransport> ranks = RankThreads.run(2, LIMIT, (rank) -> {
-			GroupIdentity identity = GroupIdentity.world(rank, 2, 0);
-			HostMemory memory = HostHandshake.establish(identity, exchange.rank(rank), settings,
-					CollectiveListener.NONE, Deadline.after(LIMIT));
-			return new ShmTransport(identity, new FailureLatch(), memory, settings, true, CollectiveListener.NONE);
-		});
+		List<ShmTransport> ranks = HostPair.transports(new SharedMemorySettings(this.directory, "links"));
 		try {
 			ShmTransport late = ranks.get(0);
 			ShmTransport waiting = ranks.get(1);

@@ -5,13 +5,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 
-import io.tutti.CollectiveListener;
-import io.tutti.engine.backend.RankThreads;
-import io.tutti.engine.spi.Deadline;
-import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.transport.ByteStream;
 import io.tutti.engine.transport.Connections;
 import org.junit.jupiter.api.AfterEach;
@@ -28,8 +23,6 @@ import static org.assertj.core.api.Assertions.assertThatIOException;
  */
 @Timeout(60)
 class RingStreamTest {
-
-	private static final Duration LIMIT = Duration.ofSeconds(30);
 
 	private static final int WORDS = 100_000;
 
@@ -50,10 +43,7 @@ class RingStreamTest {
 
 	@BeforeEach
 	void shareMemory() throws Exception {
-		LocalExchange exchange = new LocalExchange(2);
-		SharedMemorySettings settings = new SharedMemorySettings(this.directory, "streams");
-		this.memories = RankThreads.run(2, LIMIT, (rank) -> HostHandshake.establish(GroupIdentity.world(rank, 2, 0),
-				exchange.rank(rank), settings, CollectiveListener.NONE, Deadline.after(LIMIT)));
+		this.memories = HostPair.memories(new SharedMemorySettings(this.directory, "streams"));
 		this.sender = new RingConnections(this.memories.get(0), List.of(0, 1));
 		this.receiver = new RingConnections(this.memories.get(1), List.of(0, 1));
 	}

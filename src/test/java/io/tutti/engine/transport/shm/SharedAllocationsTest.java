@@ -8,10 +8,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
-import io.tutti.CollectiveListener;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.spi.Deadline;
-import io.tutti.engine.spi.GroupIdentity;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -48,8 +46,7 @@ class SharedAllocationsTest {
 	@BeforeEach
 	void shareMemory() throws Exception {
 		this.settings = new SharedMemorySettings(this.directory, "allocations");
-		this.memories = RankThreads.run(2, LIMIT, (rank) -> HostHandshake.establish(GroupIdentity.world(rank, 2, 0),
-				this.exchange.rank(rank), this.settings, CollectiveListener.NONE, Deadline.after(LIMIT)));
+		this.memories = HostPair.memories(this.settings);
 	}
 
 	@AfterEach
