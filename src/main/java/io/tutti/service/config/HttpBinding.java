@@ -6,6 +6,7 @@ import java.util.stream.Collectors;
 import io.tutti.engine.control.LocalAddress;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.boot.actuate.autoconfigure.web.server.ManagementPortType;
 import org.springframework.boot.web.server.ConfigurableWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.core.Ordered;
@@ -22,6 +23,8 @@ final class HttpBinding implements WebServerFactoryCustomizer<ConfigurableWebSer
 	private static final int ORDER = 100;
 
 	private static final String SPRING = "server.address";
+
+	private static final String MANAGEMENT_PORT = "management.server.port";
 
 	private static final String MANAGEMENT = "management.server.address";
 
@@ -48,9 +51,27 @@ final class HttpBinding implements WebServerFactoryCustomizer<ConfigurableWebSer
 		if (!this.environment.containsProperty("server.port")) {
 			factory.setPort(this.properties.portOf(this.localRank));
 		}
-		if (this.environment.containsProperty("management.server.port")) {
+		ManagementPortType management = ManagementPortType.get(this.environment);
+		if (management == ManagementPortType.SAME) {
+			requireOnePort();
+		}
+		else if (management == ManagementPortType.DIFFERENT) {
 			this.exposure.requireSafeHttp(address(MANAGEMENT));
 			requireOwn(MANAGEMENT, address(MANAGEMENT));
+		}
+	}
+
+	/**
+	 * Without {@code server.port}, Spring Boot takes its default port as that of HTTP,
+	 * and gives the actuator no port of its own there.
+	 */
+	private void requireOnePort() {
+		String port = this.environment.getProperty(MANAGEMENT_PORT);
+		if (port != null && !this.environment.containsProperty("server.port")
+				&& !port.equals(String.valueOf(this.properties.portOf(0)))) {
+			throw new ConfigurationException(
+					MANAGEMENT_PORT + "=" + port + " would have no effect: Spring Boot takes it for the port of HTTP",
+					"Set server.port as well, or another " + MANAGEMENT_PORT);
 		}
 	}
 

@@ -32,9 +32,11 @@ public final class ClientConnection implements ServletConnection, Closeable {
 		this.connection = connection;
 	}
 
-	/** The connection of a request, {@code null} if it has none. */
+	/**
+	 * The connection of a request, {@code null} over HTTP/2 or with another web server.
+	 */
 	public static @Nullable ClientConnection of(ServletRequest request) {
-		return (ClientConnection) request.getAttribute(ATTRIBUTE);
+		return (request.getAttribute(ATTRIBUTE) instanceof ClientConnection connection) ? connection : null;
 	}
 
 	/**

@@ -27,7 +27,8 @@ public final class HttpLimits implements WebServerFactoryCustomizer<TomcatServle
 
 	HttpLimits(Environment environment) {
 		this.maxConnections = environment.getProperty("server.tomcat.max-connections", Integer.class, TOMCATS);
-		this.probes = environment.getProperty("management.endpoints.web.base-path", "/actuator") + "/health";
+		String actuator = environment.getProperty("management.endpoints.web.base-path", "/actuator");
+		this.probes = (actuator.equals("/") ? "" : actuator) + "/health";
 	}
 
 	@Override

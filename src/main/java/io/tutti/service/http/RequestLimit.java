@@ -25,7 +25,7 @@ public final class RequestLimit extends ValveBase {
 
 	private final int limit;
 
-	/** Path of the health endpoint, which contains the probes. */
+	/** Path of the health endpoint, which contains the probes, in its application. */
 	private final String probes;
 
 	private final AtomicInteger serving = new AtomicInteger();
@@ -38,7 +38,6 @@ public final class RequestLimit extends ValveBase {
 
 	@Override
 	public void invoke(Request request, Response response) throws IOException, ServletException {
-		request.setAttribute(ClientConnection.ATTRIBUTE, request.getServletConnection());
 		boolean oversubscribed = this.serving.incrementAndGet() > this.limit;
 		try {
 			if (oversubscribed && !request.isAsyncDispatching() && !isProbe(request)) {
@@ -64,7 +63,7 @@ public final class RequestLimit extends ValveBase {
 
 	/** A request with a body is no probe: reading the body could block. */
 	private boolean isProbe(Request request) {
-		String path = request.getDecodedRequestURI();
+		String path = String.valueOf(request.getRequestPathMB());
 		return READING.contains(request.getMethod()) && request.getContentLengthLong() <= 0
 				&& request.getHeader("Transfer-Encoding") == null
 				&& (path.equals(this.probes) || path.startsWith(this.probes + "/"));

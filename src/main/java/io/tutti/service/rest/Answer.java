@@ -21,10 +21,13 @@ final class Answer implements NamedRounds.Held {
 
 	private int holders = 1;
 
-	/** Creates a zeroed answer; its creator holds the first reference. */
-	Answer(long bytes, TransferBudget.Reservation reservation) {
+	/**
+	 * Creates a zeroed answer; its creator holds the first reference.
+	 * @param call what the call has reserved, of which the answer takes its part
+	 */
+	Answer(long bytes, TransferBudget.Reservation call) {
 		this.memory = this.arena.allocate(bytes, TransferMemory.ALIGNMENT);
-		this.reservation = reservation;
+		this.reservation = call.split(bytes);
 	}
 
 	MemorySegment memory() {

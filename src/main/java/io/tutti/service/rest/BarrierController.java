@@ -8,7 +8,6 @@ import io.swagger.v3.oas.annotations.media.Schema;
 import io.swagger.v3.oas.annotations.responses.ApiResponse;
 import io.swagger.v3.oas.annotations.tags.Tag;
 import io.tutti.engine.Timeouts;
-import io.tutti.service.http.ClientConnection;
 import jakarta.servlet.http.HttpServletRequest;
 
 import org.springframework.http.MediaType;
@@ -46,8 +45,7 @@ final class BarrierController {
 	@ApiResponse(responseCode = "504", description = "A deadline passed; missingRanks did not arrive")
 	@PostMapping(path = "/barrier", consumes = MediaType.APPLICATION_JSON_VALUE)
 	BarrierView barrier(@RequestBody BarrierRequest body, @Parameter(hidden = true) HttpServletRequest request) {
-		return BarrierView
-			.of(this.barriers.pass(body.wait(this.timeouts.collective(), ClientConnection.probe(request))));
+		return BarrierView.of(this.barriers.pass(body.wait(this.timeouts.collective(), request)));
 	}
 
 }

@@ -1,10 +1,11 @@
 package io.tutti.service.rest;
 
 import java.time.Duration;
-import java.util.function.BooleanSupplier;
 
 import io.swagger.v3.oas.annotations.media.Schema;
 import io.tutti.engine.control.RoundWait;
+import io.tutti.service.http.ClientConnection;
+import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +28,8 @@ record BarrierRequest(
 
 	private static final int MAX_LABEL = 256;
 
+	private static final String HTTP_2 = "HTTP/2.0";
+
 	/** Beyond this, a JSON number is not exact in every language. */
 	private static final long MAX_ROUND = (1L << 53) - 1;
 
@@ -35,16 +38,20 @@ record BarrierRequest(
 	/**
 	 * Validates the request.
 	 * @param otherwise timeout if the request has none
-	 * @param client whether the client is still connected, {@code null} if unknown
-	 * @throws ProblemException if the label is missing, blank or too long, or a number
-	 * out of range
+	 * @param http the request, whose client may disconnect
+	 * @throws ProblemException if the label is missing, blank or too long, a number out
+	 * of range, or the round missing over HTTP/2
 	 */
-	RoundWait wait(Duration otherwise, @Nullable BooleanSupplier client) {
+	RoundWait wait(Duration otherwise, HttpServletRequest http) {
 		String named = Arguments.text("label", this.label, MAX_LABEL);
 		long number = (this.round != null) ? Arguments.inRange("round", this.round, 0, MAX_ROUND) : RoundWait.NEXT;
 		Duration timeout = (this.timeoutMs != null)
 				? Duration.ofMillis(Arguments.inRange("timeoutMs", this.timeoutMs, 1, MAX_TIMEOUT_MS)) : otherwise;
-		return new RoundWait(named, number, timeout, client);
+		if (number == RoundWait.NEXT && HTTP_2.equals(http.getProtocol())) {
+			throw ProblemException.invalidArgument(
+					"over HTTP/2 a call must name its round, because a client that disconnects is not detected");
+		}
+		return new RoundWait(named, number, timeout, ClientConnection.probe(http));
 	}
 
 }

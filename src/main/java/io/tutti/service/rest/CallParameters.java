@@ -5,7 +5,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -51,13 +50,13 @@ record CallParameters(String collective, @Nullable String dtype, @Nullable Strin
 	/**
 	 * The label and round of the call, and how long the other ranks may take to arrive.
 	 * @param otherwise timeout if the request has none
-	 * @param client whether the client is still connected, {@code null} if unknown
+	 * @param http the request, whose client may disconnect
 	 */
-	RoundWait wait(Duration otherwise, @Nullable BooleanSupplier client) {
+	RoundWait wait(Duration otherwise, HttpServletRequest http) {
 		Long number = (this.round == null) ? null : Arguments.wholeNumber("round", this.round);
 		Long millis = (this.timeoutMs == null) ? null : Arguments.wholeNumber("timeoutMs", this.timeoutMs);
 		return new BarrierRequest((this.label == null) ? DEFAULT_LABEL : this.label, number, millis).wait(otherwise,
-				client);
+				http);
 	}
 
 	private ReduceOp operator(Collective known, DataType type) {

@@ -14,7 +14,6 @@ import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.control.RoundWait;
 import io.tutti.service.config.HttpCollectivesProperties;
-import io.tutti.service.http.ClientConnection;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 
@@ -102,7 +101,7 @@ final class CollectiveController {
 		}
 		CallParameters parameters = CallParameters.of(collective, request);
 		LabelledCall call = parameters.call(this.assignment);
-		RoundWait wait = parameters.wait(this.timeouts.collective(), ClientConnection.probe(request));
+		RoundWait wait = parameters.wait(this.timeouts.collective(), request);
 		Answer answer = this.collectives.run(call, wait, request.getInputStream(), bodyBytes(request));
 		try {
 			response.setContentType(MediaType.APPLICATION_OCTET_STREAM_VALUE);

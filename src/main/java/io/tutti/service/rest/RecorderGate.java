@@ -55,13 +55,13 @@ final class RecorderGate implements HandlerInterceptor {
 	@Override
 	public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler)
 			throws InterruptedException {
+		Closeable connection = this.connections.apply(request);
 		if (!this.turns.tryAcquire(this.waitLimit.toNanos(), TimeUnit.NANOSECONDS)) {
 			throw ProblemException
 				.overloaded("at most " + this.mostAtOnce + " may read the flight recorder at once; try again");
 		}
 		CompletableFuture<Void> answered = new CompletableFuture<>();
 		request.setAttribute(ANSWERED, answered);
-		Closeable connection = this.connections.apply(request);
 		if (connection != null) {
 			answered.orTimeout(this.answerLimit.toNanos(), TimeUnit.NANOSECONDS).exceptionally((_) -> {
 				close(connection);

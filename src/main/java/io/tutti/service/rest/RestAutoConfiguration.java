@@ -4,6 +4,7 @@ import io.tutti.service.autoconfigure.ProcessGroupAutoConfiguration;
 import io.tutti.service.config.HttpCollectivesProperties;
 import io.tutti.service.config.HttpProperties;
 import io.tutti.service.group.GroupLifecycle;
+import io.tutti.service.http.ClientConnections;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -14,8 +15,10 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
@@ -45,6 +48,20 @@ public class RestAutoConfiguration {
 	@ConditionalOnMissingBean
 	ProblemAdvice problemAdvice(ProblemFactory problems) {
 		return new ProblemAdvice(problems);
+	}
+
+	/**
+	 * Without it, a call without a round is not withdrawn when its client disconnects.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(TomcatServletWebServerFactory.class)
+	static class TomcatConfiguration {
+
+		@Bean
+		ClientConnections clientConnections() {
+			return new ClientConnections();
+		}
+
 	}
 
 }

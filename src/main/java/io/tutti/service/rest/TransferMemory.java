@@ -36,7 +36,7 @@ final class TransferMemory implements AutoCloseable {
 	/** Allocates a zeroed answer. */
 	Answer allocate(long bytes) {
 		requireRoom(bytes, this.maxBytes);
-		return new Answer(bytes, this.reservation.split(bytes));
+		return new Answer(bytes, this.reservation);
 	}
 
 	/**

@@ -63,6 +63,7 @@ class StartupFailureTest {
 					--tutti.http.address=0.0.0.0           | HTTP would listen on 0.0.0.0
 					--server.address=0.0.0.0               | HTTP would listen on 0.0.0.0
 					--management.server.port=0             | HTTP would listen on every address
+					--management.server.port=8080          | management.server.port=8080 would have no effect
 					--tutti.rank=3                         | tutti.world-size is not set
 					--tutti.rank=x                         | tutti.rank=x
 					--tutti.timeout.abort=5m               | tutti.timeout.abort (PT5M) must not exceed tutti.timeout.heartbeat

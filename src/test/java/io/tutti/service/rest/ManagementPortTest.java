@@ -26,12 +26,16 @@ import org.springframework.web.client.RestClient;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** An actuator on its own port, with a state-changing endpoint. */
+/**
+ * An actuator on its own port, with a state-changing endpoint and without the health of
+ * the group.
+ */
 @Timeout(60)
 @SpringBootTest(classes = TuttiApplication.class, webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
 		properties = { FormedRank.RANK, FormedRank.WORLD_SIZE, "tutti.security.token=open sesame", "tutti.http.port=0",
-				"management.server.port=${test.port}", "server.tomcat.connection-timeout=2s",
-				"management.server.address=127.0.0.1", "management.endpoints.web.exposure.include=health,loggers" })
+				"management.server.port=${test.port}", "tutti.health.enabled=false",
+				"server.tomcat.connection-timeout=2s", "management.server.address=127.0.0.1",
+				"management.endpoints.web.exposure.include=health,loggers" })
 @Import(FormedRank.class)
 class ManagementPortTest {
 

@@ -1,0 +1,131 @@
+package io.tutti.service.rest;
+
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import io.tutti.engine.control.BarrierOutcome;
+import io.tutti.engine.control.ControlPlane;
+import io.tutti.engine.control.RecordedControlEvents;
+import io.tutti.engine.control.RoundWait;
+import io.tutti.engine.control.simulated.SimulatedControl;
+import io.tutti.service.group.FakeGroup;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.context.annotation.Import;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Clients of an application that has this library on its class path, in its own Tomcat.
+ * It is rank 1 of three.
+ */
+@Timeout(120)
+@SpringBootTest(classes = HostConnectionTest.Host.class, webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
+		properties = { FormedRank.RANK, FormedRank.WORLD_SIZE, "tutti.security.anonymous=true",
+				"server.http2.enabled=true" })
+@Import(FormedRank.class)
+class HostConnectionTest {
+
+	private static final Duration LONG = Duration.ofSeconds(60);
+
+	@SpringBootConfiguration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Host {
+
+	}
+
+	@Autowired
+	private FakeGroup group;
+
+	@LocalServerPort
+	private int port;
+
+	private final List<ControlPlane> ranks = new ArrayList<>();
+
+	@BeforeEach
+	void joinRanks() {
+		SimulatedControl world = new SimulatedControl(3);
+		for (int rank = 0; rank < 3; rank++) {
+			this.ranks.add(world.join(rank, new RecordedControlEvents()));
+		}
+		this.group.onControl(this.ranks.get(1));
+	}
+
+	@AfterEach
+	void leave() {
+		this.ranks.forEach(ControlPlane::close);
+	}
+
+	@Test
+	void anAbandonedCallIsNotCountedAndTheNextTakesItsPlace() throws Exception {
+		byte[] request = BadRequests.post("/api/v1/barrier",
+				"{\"label\":\"ghost\"}".getBytes(StandardCharsets.US_ASCII));
+		try (Socket ghost = new RawHttp(this.port).open()) {
+			ghost.getOutputStream().write(request);
+			Awaitility.await().atMost(LONG).until(() -> this.group.waits() > 0);
+		}
+		CompletableFuture<BarrierOutcome> zero = barrier(0, RoundWait.next("ghost", LONG));
+		CompletableFuture<BarrierOutcome> two = barrier(2, RoundWait.next("ghost", LONG));
+		RawHttp.Answer answer = new RawHttp(this.port).send(request);
+		assertThat(answer.status()).as(answer.body()).isEqualTo(200);
+		assertThat(answer.body()).contains("\"round\":0", "\"arrived\":3");
+		assertThat(zero.get(LONG.toSeconds(), TimeUnit.SECONDS).round()).isZero();
+		assertThat(two.get(LONG.toSeconds(), TimeUnit.SECONDS).round()).isZero();
+	}
+
+	/** A stream of HTTP/2 is no connection that could be probed. */
+	@Test
+	void overHttp2ACallNamesItsRound() throws Exception {
+		try (HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_2).build()) {
+			for (int read = 0; read < 6; read++) {
+				assertThat(send(client, request("/api/v1/flight-recorder")).statusCode()).isEqualTo(200);
+			}
+			HttpResponse<String> unnamed = send(client, barrier("{\"label\":\"h2\"}"));
+			assertThat(unnamed.version()).isEqualTo(HttpClient.Version.HTTP_2);
+			assertThat(unnamed.statusCode()).isEqualTo(422);
+			assertThat(unnamed.body()).contains("over HTTP/2 a call must name its round");
+			barrier(0, new RoundWait("h2", 0, LONG, null));
+			barrier(2, new RoundWait("h2", 0, LONG, null));
+			assertThat(send(client, barrier("{\"label\":\"h2\",\"round\":0}")).statusCode()).isEqualTo(200);
+		}
+	}
+
+	private CompletableFuture<BarrierOutcome> barrier(int rank, RoundWait wait) {
+		return CompletableFuture.supplyAsync(() -> this.ranks.get(rank).barrier(wait),
+				(run) -> Thread.ofVirtual().start(run));
+	}
+
+	private HttpRequest barrier(String body) {
+		return HttpRequest.newBuilder(request("/api/v1/barrier"), (_, _) -> true)
+			.header("Content-Type", "application/json")
+			.POST(HttpRequest.BodyPublishers.ofString(body))
+			.build();
+	}
+
+	private HttpRequest request(String path) {
+		return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + this.port + path)).build();
+	}
+
+	private static HttpResponse<String> send(HttpClient client, HttpRequest request) throws Exception {
+		return client.send(request, HttpResponse.BodyHandlers.ofString());
+	}
+
+}
