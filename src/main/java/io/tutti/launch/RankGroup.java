@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.PriorityQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -56,6 +58,10 @@ final class RankGroup {
 	private final List<RankProcess> started = new ArrayList<>();
 
 	private final List<RankExit> ends = new ArrayList<>();
+
+	/** The reader of the launcher's lines may be slow, and no event waits for it. */
+	private final ExecutorService reports = Executors
+		.newSingleThreadExecutor(Thread.ofPlatform().name("tutti-launch-reports").daemon().factory());
 
 	private final LinkedBlockingQueue<Runnable> events = new LinkedBlockingQueue<>();
 
@@ -114,6 +120,7 @@ final class RankGroup {
 		awaitDescendants();
 		this.started.forEach(RankProcess::killDescendants);
 		awaitOutput();
+		this.reports.close();
 		return new GroupExit(this.ends, this.firstFailure, this.stopped);
 	}
 
@@ -175,7 +182,7 @@ final class RankGroup {
 			enter(Phase.LEAVING, this.command.exitLimit(end, this.timings));
 		}
 		else if (!this.running.isEmpty()) {
-			this.console.say(end.describe() + "; the other ranks continue");
+			report(end.describe() + "; the other ranks continue");
 		}
 	}
 
@@ -207,7 +214,7 @@ final class RankGroup {
 			onLoss(end, lostRanks.after(end, this.running.size() + this.pending.size()));
 		}
 		else if (isReportedOnly(end)) {
-			this.console.say(end.describe() + " after the job had finished");
+			report(end.describe() + " after the job had finished");
 		}
 		else {
 			record(end);
@@ -227,7 +234,7 @@ final class RankGroup {
 	}
 
 	private void onLoss(RankExit end, LostRanks.Decision decision) {
-		this.console.say(end.describe() + "; " + decision.text());
+		report(end.describe() + "; " + decision.text());
 		switch (decision) {
 			case LostRanks.Restart restart ->
 				this.pending.add(new PendingRestart(System.nanoTime() + restart.backOff().toNanos(), end));
@@ -265,7 +272,7 @@ final class RankGroup {
 			start(lost.rank() % this.ranksPerNode);
 		}
 		catch (IOException ex) {
-			this.console.say("rank " + lost.rank() + " cannot be restarted: " + ex.getMessage());
+			report("rank " + lost.rank() + " cannot be restarted: " + ex.getMessage());
 			onElasticEnd(lost, Objects.requireNonNull(this.lostRanks));
 		}
 	}
@@ -296,32 +303,41 @@ final class RankGroup {
 		return this.firstFailure != null && this.command.stoppedOnRequest(this.firstFailure);
 	}
 
-	/** Reports only after the signal, since the reader of the output may be slow. */
 	private void onTimeout() {
 		switch (this.phase) {
 			case RUNNING, GIVEN_UP -> {
 			}
 			case FINISHING -> {
-				String missed = timeout("of the end of the job: sending SIGTERM");
+				report(timeout("of the end of the job: sending SIGTERM"));
 				terminate(Phase.TERMINATING, this.timings.drain());
-				this.console.say(missed);
 			}
 			case LEAVING -> {
-				String missed = timeout("of the failure: sending SIGTERM");
+				report(timeout("of the failure: sending SIGTERM"));
 				terminate(Phase.TERMINATING, this.timings.terminate());
-				this.console.say(missed);
 			}
 			case TERMINATING, STOPPING -> {
-				String missed = timeout("of SIGTERM: sending SIGKILL");
+				report(timeout("of SIGTERM: sending SIGKILL"));
 				killRunning();
-				this.console.say(missed);
 			}
 			case KILLED -> {
-				this.console.say(timeout("of SIGKILL: no longer waiting for it"));
+				report(timeout("of SIGKILL: no longer waiting for it"));
 				this.running.keySet().forEach((rank) -> record(new RankExit(rank, KILLED)));
 				this.phase = Phase.GIVEN_UP;
 			}
 		}
+	}
+
+	private void report(String line) {
+		this.reports.execute(() -> {
+			try {
+				this.console.say(line);
+			}
+			catch (RuntimeException ex) {
+				this.events.add(() -> {
+					throw ex;
+				});
+			}
+		});
 	}
 
 	private String timeout(String missedLimit) {

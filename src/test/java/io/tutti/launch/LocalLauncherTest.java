@@ -324,25 +324,47 @@ class LocalLauncherTest {
 
 	@Test
 	void aReaderThatPausesDoesNotDelayTheEndOfARank() throws Exception {
-		CountDownLatch reads = new CountDownLatch(1);
-		ByteArrayOutputStream paused = new ByteArrayOutputStream() {
-
-			@Override
-			public void write(byte[] bytes, int offset, int length) {
-				pause(reads);
-				super.write(bytes, offset, length);
-			}
-		};
+		PausedOutput output = new PausedOutput();
 		LocalLauncher launcher = new LocalLauncher(
 				plan(train("trap '' TERM; touch ready-0; while :; do sleep 0.05; done"), 1, 0), TIMINGS,
-				new LaunchConsole(paused, false, paused, false));
+				new LaunchConsole(output, false, output, false));
 		CompletableFuture<Integer> code = start(launcher);
 		awaitFiles("ready-0");
 		launcher.stop();
 		await().until(() -> pidsWritten().noneMatch(LocalLauncherTest::runs));
-		reads.countDown();
+		output.reads.countDown();
 		assertThat(code.get(20, TimeUnit.SECONDS)).isEqualTo(137);
-		assertThat(paused.toString(StandardCharsets.UTF_8)).contains("rank 0 did not end within 1.5 s of SIGTERM");
+		assertThat(output.toString(StandardCharsets.UTF_8)).contains("rank 0 did not end within 1.5 s of SIGTERM");
+	}
+
+	@Test
+	void aReaderThatPausesDelaysNeitherARestartNorAStop() throws Exception {
+		PausedOutput output = new PausedOutput();
+		LaunchedCommand command = LaunchedCommand.of(List.of("train"), own(
+				"[ $RANK = 1 ] && [ ! -e once ] && touch once && kill -9 $$; trap 'exit 79' TERM; touch ready-$RANK; "
+						+ "while :; do sleep 0.05; done"));
+		LocalLauncher launcher = new LocalLauncher(elastic(command, 2, 1, 3), TIMINGS,
+				new LaunchConsole(output, false, output, false));
+		CompletableFuture<Integer> code = start(launcher);
+		awaitFiles("ready-0", "ready-1");
+		launcher.stop();
+		await().until(() -> pidsWritten().noneMatch(LocalLauncherTest::runs));
+		output.reads.countDown();
+		assertThat(code.get(20, TimeUnit.SECONDS)).isEqualTo(79);
+		assertThat(output.toString(StandardCharsets.UTF_8)).contains("rank 1 ended with 137 (SIGKILL); restarting it");
+	}
+
+	/** The pipe to a reader that has paused, and is full. */
+	private static final class PausedOutput extends ByteArrayOutputStream {
+
+		private final CountDownLatch reads = new CountDownLatch(1);
+
+		@Override
+		public void write(byte[] bytes, int offset, int length) {
+			pause(this.reads);
+			super.write(bytes, offset, length);
+		}
+
 	}
 
 	private static void pause(CountDownLatch end) {
