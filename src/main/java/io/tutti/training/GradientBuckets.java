@@ -154,7 +154,7 @@ final class GradientBuckets implements AutoCloseable {
 			throw new IllegalStateException(
 					"zeroGradients() was called between a backward pass and synchronizeGradients(),"
 							+ " when other ranks may already have some of the gradients: call synchronizeGradients() first,"
-							+ " or disable overlap in the settings");
+							+ " or disable overlap in the settings. If the backward pass failed, abort the group instead");
 		}
 		this.computed = false;
 		this.pending = false;
@@ -218,8 +218,8 @@ final class GradientBuckets implements AutoCloseable {
 		if (this.broken != null) {
 			throw new IllegalStateException(
 					"an earlier synchronizeGradients() failed, so that the gradients of this rank"
-							+ " may be its own alone: close this DistributedDataParallel and wrap the model again, in a group"
-							+ " that works",
+							+ " may be its own alone: close this DistributedDataParallel, wrap the model again in a group that works,"
+							+ " and restore model and optimizer, since other ranks may have made the step",
 					this.broken);
 		}
 	}

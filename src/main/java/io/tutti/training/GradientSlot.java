@@ -59,6 +59,9 @@ final class GradientSlot {
 	/** State of the gradient after the last step. */
 	private State reduced = State.UNDEFINED;
 
+	/** The placeholder; libtorch refuses writes to it unless it has one element. */
+	private State placed = State.UNDEFINED;
+
 	/** Identity and version of a gradient tensor. */
 	private record State(long address, long version) {
 
@@ -175,13 +178,15 @@ final class GradientSlot {
 	 * {@code clip_grad_norm_} and others write without a trace in the gradient's version.
 	 */
 	void conceal() {
-		if (this.placeholder == null) {
+		if (this.placeholder == null || !State.of(this.placeholder).equals(this.placed)) {
+			close();
 			try (NoGradGuard _ = new NoGradGuard();
 					TensorOptions options = this.parameter.tensor().options();
 					Tensor value = torch.scalar_tensor(new Scalar(Double.NaN), options)) {
 				Tensor expanded = value.expand(this.sizes);
 				expanded.retainReference();
 				this.placeholder = expanded;
+				this.placed = State.of(expanded);
 			}
 		}
 		this.concealed = true;
@@ -210,8 +215,7 @@ final class GradientSlot {
 
 	/** Whether the program has left the placeholder, if there is one. */
 	boolean isUntouched() {
-		Tensor expected = this.placeholder;
-		return !this.concealed || (expected != null && current().equals(State.of(expected)));
+		return !this.concealed || current().equals(this.placed);
 	}
 
 	/** Ends the reduction; the gradient is the parameter's only one again. */

@@ -4,6 +4,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.SequencedMap;
+import java.util.TreeMap;
 
 import org.bytedeco.javacpp.BytePointer;
 import org.bytedeco.pytorch.JitModule;
@@ -36,12 +37,15 @@ public record ModelTensors(SequencedMap<String, Tensor> parameters, SequencedMap
 	}
 
 	/**
-	 * Parameters without buffers.
+	 * Parameters without buffers. Those of a map without a fixed order, which may differ
+	 * between processes, are ordered by name.
 	 * @param parameters parameters by name
 	 * @return its tensors by name
 	 */
 	public static ModelTensors of(Map<String, Tensor> parameters) {
-		return new ModelTensors(new LinkedHashMap<>(parameters), new LinkedHashMap<>());
+		return new ModelTensors(
+				(parameters instanceof SequencedMap<String, Tensor> ordered) ? ordered : new TreeMap<>(parameters),
+				new LinkedHashMap<>());
 	}
 
 	/**

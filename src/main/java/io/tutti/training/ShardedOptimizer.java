@@ -1,16 +1,22 @@
 package io.tutti.training;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import io.tutti.BackendUnavailableException;
 import io.tutti.ExitCode;
 import io.tutti.ProcessGroup;
 import io.tutti.training.internal.TensorIdentity;
+import io.tutti.training.internal.TensorMemory;
 import org.bytedeco.pytorch.Optimizer;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorVector;
@@ -91,31 +97,53 @@ public final class ShardedOptimizer implements AutoCloseable {
 		return handle;
 	}
 
-	/** Each parameter, the largest first, goes to the rank with the fewest bytes. */
+	/**
+	 * The parameters, the largest first, go to the rank with the fewest bytes. Those that
+	 * share memory stay together: otherwise one rank's update would replace another's.
+	 */
 	private static List<List<Tensor>> divided(List<Tensor> tensors, int ranks) {
 		long[] bytes = new long[ranks];
 		List<List<Tensor>> parts = new ArrayList<>();
 		IntStream.range(0, ranks).forEach((_) -> parts.add(new ArrayList<>()));
-		for (Tensor tensor : tensors.stream()
-			.sorted(Comparator.comparingLong(ShardedOptimizer::bytes).reversed())
+		for (List<Tensor> together : sharing(tensors).stream()
+			.sorted(Comparator.<List<Tensor>>comparingLong(ShardedOptimizer::bytes).reversed())
 			.toList()) {
 			int least = IntStream.range(0, ranks)
 				.boxed()
 				.min(Comparator.comparingLong((rank) -> bytes[rank]))
 				.orElseThrow();
-			parts.get(least).add(tensor);
-			bytes[least] += bytes(tensor);
+			parts.get(least).addAll(together);
+			bytes[least] += bytes(together);
 		}
 		return parts;
 	}
 
-	private static long bytes(Tensor tensor) {
-		return tensor.numel() * tensor.element_size();
+	/**
+	 * Lists of tensors that share memory, in the model's order: addresses differ between
+	 * ranks.
+	 */
+	private static Collection<List<Tensor>> sharing(List<Tensor> tensors) {
+		Map<Tensor, Integer> memories = new IdentityHashMap<>();
+		long end = 0;
+		int memory = 0;
+		for (Tensor tensor : tensors.stream().sorted(Comparator.comparingLong(TensorMemory::address)).toList()) {
+			memory += (TensorMemory.address(tensor) >= end) ? 1 : 0;
+			memories.put(tensor, memory);
+			end = Math.max(end, TensorMemory.end(tensor));
+		}
+		return tensors.stream()
+			.collect(Collectors.groupingBy(memories::get, LinkedHashMap::new, Collectors.toList()))
+			.values();
+	}
+
+	private static long bytes(List<Tensor> tensors) {
+		return tensors.stream().mapToLong((tensor) -> tensor.numel() * tensor.element_size()).sum();
 	}
 
 	/**
 	 * Updates this rank's part and gets the other ranks' parts. A collective call. If
-	 * this rank's update fails, the group is aborted.
+	 * this rank's update fails, the group is aborted. After a failure the parameters of a
+	 * rank may be a mixture of both steps: restore them.
 	 * @throws IllegalStateException after {@link #close()}
 	 */
 	public void step() {

@@ -760,6 +760,31 @@ class DataParallelCasesTest {
 			.hasMessageContaining("refers to a single memory location");
 	}
 
+	/** Without a stride of zero, libtorch does not refuse the change. */
+	@Test
+	void aGradientOfOneElementThatIsChangedDuringItsReductionIsNoticed() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(1, TIMEOUTS)) {
+			Case model = new Case() {
+
+				@Override
+				Tensor loss(int rank, int step) {
+					return this.parameters.get("scale").mul(this.parameters.get("b")).sum();
+				}
+
+			};
+			model.add("b", 20);
+			model.add("scale", 1);
+			try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(0), model.tensors(),
+					SETTINGS)) {
+				backward(model, 0, 0);
+				model.parameters.get("scale").grad().zero_();
+				assertThatIllegalStateException().isThrownBy(replicas::synchronizeGradients)
+					.withMessageContaining("parameter scale of shape 1")
+					.withMessageContaining("replaced or dropped between the backward pass");
+			}
+		}
+	}
+
 	@Test
 	void zeroGradientsDropsThoseOfParametersWithoutElementsToo() throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(1, TIMEOUTS)) {

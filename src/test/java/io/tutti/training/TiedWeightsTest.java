@@ -3,7 +3,9 @@ package io.tutti.training;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -17,6 +19,8 @@ import io.tutti.training.internal.TensorMemory;
 import org.bytedeco.pytorch.LinearImpl;
 import org.bytedeco.pytorch.Module;
 import org.bytedeco.pytorch.NoGradGuard;
+import org.bytedeco.pytorch.SGD;
+import org.bytedeco.pytorch.SGDOptions;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorVector;
@@ -270,6 +274,42 @@ class TiedWeightsTest {
 				}
 			});
 		}
+	}
+
+	/** Otherwise the part of one rank would replace the update of another one. */
+	@Test
+	void aDividedOptimizerUpdatesSharedMemoryAsOneProcessDoes() throws Exception {
+		List<float[]> expected = learntAlone(new SharedMemory(), 2, GradientScaling.AVERAGE);
+		try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
+			List<List<float[]>> learnt = RankThreads.run(2, LIMIT, (rank) -> {
+				SharedMemory model = new SharedMemory();
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), model);
+						ShardedOptimizer optimizer = new ShardedOptimizer(world.group(rank), ModelTensors.of(model),
+								(part) -> new SGD(part, new SGDOptions(LEARNING_RATE)))) {
+					for (int step = 0; step < STEPS; step++) {
+						replicas.zeroGradients();
+						loss(model, rank + 10 * step).backward();
+						replicas.synchronizeGradients();
+						optimizer.step();
+					}
+				}
+				return learnt(model);
+			});
+			assertThat(learnt).allSatisfy((other) -> {
+				assertThat(other.getFirst()).containsExactly(expected.getFirst(), within(1e-5f));
+				assertThat(other.getLast()).containsExactly(expected.getLast(), within(1e-5f));
+			});
+		}
+	}
+
+	@Test
+	void tensorsOfAMapWithoutOrderAreOrderedByName() {
+		Map<String, Tensor> tensors = Map.of("d", torch.ones(1), "a", torch.ones(1), "c", torch.ones(1), "b",
+				torch.ones(1));
+		assertThat(ModelTensors.of(tensors).parameters().keySet()).containsExactly("a", "b", "c", "d");
+		assertThat(ModelTensors.of(new LinkedHashMap<>(ModelTensors.of(tensors).parameters().reversed()))
+			.parameters()
+			.keySet()).containsExactly("d", "c", "b", "a");
 	}
 
 	@ParameterizedTest

@@ -101,7 +101,8 @@ public final class CheckpointStore implements AutoCloseable {
 	 * checkpoint. A collective call.
 	 * @return the progress of the checkpoint, {@code null} if there is none
 	 * @throws CheckpointException on every rank, if the ranks' jobs differ, if another
-	 * job uses the directory, or if this job cannot continue from the checkpoint
+	 * job uses the directory, or if this job cannot continue from the checkpoint. If a
+	 * rank cannot take over the state, the others may have: do not train on
 	 */
 	public @Nullable Progress restore() {
 		return restore((_) -> {

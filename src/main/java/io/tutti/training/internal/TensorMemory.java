@@ -41,6 +41,15 @@ public final class TensorMemory {
 		}
 	}
 
+	/** Address behind the last element of a tensor that has elements. */
+	public static long end(Tensor tensor) {
+		long last = 0;
+		for (int dimension = 0; dimension < tensor.dim(); dimension++) {
+			last += (tensor.size(dimension) - 1) * tensor.stride(dimension);
+		}
+		return address(tensor) + bytes(last + 1, tensor);
+	}
+
 	/** Size of so many elements of a tensor's type. */
 	private static long bytes(long elements, Tensor tensor) {
 		return Math.multiplyExact(elements, tensor.element_size());
