@@ -1537,7 +1537,7 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * Waits for a message without receiving it. The next matching receive on this rank
-	 * receives it.
+	 * receives it, unless its sender withdraws it before.
 	 * @param source a rank or {@link Message#ANY_SOURCE}
 	 * @param tag a tag or {@link Message#ANY_TAG}
 	 * @return its source, its tag and its number of elements

@@ -21,6 +21,7 @@ import io.tutti.engine.control.ControlMessage.Roster;
 import io.tutti.engine.control.LocalAddress;
 import io.tutti.engine.control.Membership;
 import io.tutti.engine.control.RendezvousException;
+import io.tutti.engine.spi.Deadline;
 
 /**
  * The rendezvous of rank 0: listens and waits until all ranks have joined.
@@ -150,7 +151,7 @@ final class RendezvousServer {
 		boolean joined = false;
 		try {
 			Roster roster = server.start()
-				.get(this.request.deadline().remainingNanos() + TimeUnit.SECONDS.toNanos(SLACK_SECONDS),
+				.get(Deadline.nanosOf(this.request.deadline().remaining().plusSeconds(SLACK_SECONDS)),
 						TimeUnit.NANOSECONDS);
 			joined = true;
 			return this.request.membership(roster, server.control());

@@ -234,18 +234,19 @@ final class FailureResolver {
 					suspected.collective(), List.of(missing), this.departures.from(suspected.group()).describe(missing),
 					suspected.elapsed(), suspected.timeout());
 		}
-		return stillHere(suspected) ? hasLeftGroup(suspected) : suspected;
+		return stillHere(suspected) ? unreachableInGroup(suspected) : suspected;
 	}
 
-	/** Whether every rank of the failure is still up and has left only a subgroup. */
+	/** Whether the failure is one of a subgroup, and all its ranks are up. */
 	private boolean stillHere(Failure failure) {
 		return !failure.group().equals(Failure.WORLD) && !failure.ranks().isEmpty()
 				&& failure.ranks().stream().allMatch(this.peers::isUp);
 	}
 
-	private static Failure hasLeftGroup(Failure failure) {
+	private static Failure unreachableInGroup(Failure failure) {
 		return new Failure(Failure.Kind.ABORTED, failure.group(), failure.sequence(), failure.collective(),
-				failure.ranks(), "it has left the group: " + failure.detail(), failure.elapsed(), failure.timeout());
+				failure.ranks(), "it is up, but has left this group or cannot be reached in it: " + failure.detail(),
+				failure.elapsed(), failure.timeout());
 	}
 
 	/**

@@ -90,6 +90,10 @@ final class MessageFailures {
 	 * receiver of a send has matched it is unknown until it answers.
 	 */
 	private void expire(MessageOperation operation, long now) {
+		if (operation.withdrawal != null
+				&& operation.prolongWithdrawal(now, this.engine.channels().channel(operation.peer).moves())) {
+			return;
+		}
 		boolean alone = operation.independent && operation.withdrawal == null
 				&& this.engine.withdraw(operation, failure(Failure.Kind.TIMEOUT, operation, peersOf(operation),
 						own(operation) + " matched no message and was withdrawn; the group stays usable", now, null));

@@ -86,6 +86,12 @@ final class MessageOperation {
 	/** Whether it has failed alone: nothing was matched, and the group works. */
 	boolean withdrawn;
 
+	/** Nanoseconds beyond the limit that the receiver has to answer a withdrawal. */
+	private long answerNanos;
+
+	/** What had moved between this rank and the receiver when that time began. */
+	private long answerMoves;
+
 	/** Is told whether a call to cancel has succeeded. */
 	@Nullable CompletableFuture<Boolean> cancellation;
 
@@ -154,8 +160,29 @@ final class MessageOperation {
 
 	/** Nanoseconds left, negative if the deadline has passed. */
 	long remainingNanos(long now) {
-		long answerNanos = (this.withdrawal != null) ? WITHDRAWAL.toNanos() : 0;
-		return this.timeoutNanos + answerNanos - elapsedNanos(now);
+		long limit = this.timeoutNanos + ((this.withdrawal != null) ? this.answerNanos : 0);
+		return ((limit < 0) ? Long.MAX_VALUE : limit) - elapsedNanos(now);
+	}
+
+	/** Asks the receiver of this send to cancel it. */
+	void beginWithdrawal(RuntimeException why, long moves) {
+		this.withdrawal = why;
+		this.answerNanos = WITHDRAWAL.toNanos();
+		this.answerMoves = moves;
+	}
+
+	/**
+	 * Gives the receiver more time to answer if something has moved since: question and
+	 * answer queue behind other messages.
+	 * @return whether it has more time
+	 */
+	boolean prolongWithdrawal(long now, long moves) {
+		if (this.withdrawal == null || moves == this.answerMoves) {
+			return false;
+		}
+		this.answerNanos = elapsedNanos(now) - this.timeoutNanos + WITHDRAWAL.toNanos();
+		this.answerMoves = moves;
+		return true;
 	}
 
 	/** The whole time that was given. */

@@ -95,7 +95,7 @@ final class MessageProtocol implements FrameReader.Handler {
 			return false;
 		}
 		if (send.withdrawal == null) {
-			send.withdrawal = why;
+			send.beginWithdrawal(why, peer.moves());
 			peer.post(Frame.CANCEL, id);
 		}
 		return true;

@@ -1,12 +1,12 @@
 package io.tutti.engine.p2p;
 
 import java.io.IOException;
-import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToLongFunction;
 
 import io.tutti.DataType;
+import io.tutti.engine.spi.LocalFaultException;
 import io.tutti.engine.transport.ByteStream;
 import org.jspecify.annotations.Nullable;
 
@@ -59,6 +59,8 @@ final class PeerChannel {
 	/** Messages that are being read out of the peer's memory. */
 	private final List<IncomingMessage> reading = new ArrayList<>();
 
+	private long moves;
+
 	/** Reaches the peer's memory; {@code null} if it cannot be read. */
 	private @Nullable ByteStream memory;
 
@@ -81,8 +83,13 @@ final class PeerChannel {
 	/** This rank could not connect to the peer. */
 	void failed(IOException cause) {
 		if (!this.queue.connected()) {
-			lose(new Loss(String.valueOf(cause.getMessage()), !(cause instanceof UnknownHostException)));
+			lose(new Loss(String.valueOf(cause.getMessage()), !(cause instanceof LocalFaultException)));
 		}
+	}
+
+	/** Counts the rounds in which something moved to or from the peer. */
+	long moves() {
+		return this.moves;
 	}
 
 	/** Whether something may still arrive. */
@@ -179,6 +186,7 @@ final class PeerChannel {
 				lose(loss(ended.receiver(), "its connection for messages ended (" + ex.getMessage() + ")"));
 			}
 		}
+		this.moves += moved ? 1 : 0;
 		return moved;
 	}
 

@@ -284,8 +284,8 @@ public final class PointToPointEngine implements PointToPoint {
 		try {
 			IdleStrategy idle = idle(operation);
 			idle.begin();
-			while (!operation.done()) {
-				boolean all = idle.slept() || idle.idleRounds() % OTHERS_EVERY == OTHERS_EVERY - 1;
+			for (int round = 1; !operation.done(); round++) {
+				boolean all = idle.slept() || round % OTHERS_EVERY == 0;
 				this.engine.step(idle, all ? ProgressEngine.ALL : first);
 			}
 		}

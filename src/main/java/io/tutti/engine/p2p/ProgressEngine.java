@@ -26,6 +26,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class ProgressEngine {
 
+	/** Rounds that move bytes of a large message before its caller looks further. */
+	private static final int SPINNING_MOVES = 8;
+
 	/** Instead of a rank: all of them. */
 	static final int ALL = -1;
 
@@ -173,14 +176,17 @@ final class ProgressEngine {
 	}
 
 	/**
-	 * Makes progress until an operation is done, for at most so many rounds without
-	 * progress, or until another thread wants the lock. Requires the lock.
+	 * Makes progress until an operation is done, for at most so many rounds without and
+	 * {@value #SPINNING_MOVES} with progress, or until another thread wants the lock: no
+	 * deadline is checked. Requires the lock.
 	 */
 	void spin(MessageOperation operation, int first, int rounds) {
 		int idleRounds = 0;
-		while (!operation.done() && idleRounds < rounds && !this.lock.hasQueuedThreads()) {
+		int moves = 0;
+		while (!operation.done() && idleRounds < rounds && moves < SPINNING_MOVES && !this.lock.hasQueuedThreads()) {
 			if (advance(first)) {
 				idleRounds = 0;
+				moves++;
 			}
 			else {
 				idleRounds++;

@@ -27,6 +27,12 @@ final class SendQueue {
 	 */
 	static final long ROUND_BYTES = 4 * 1024 * 1024;
 
+	/**
+	 * Most bytes of one write: during a write the kernel queues what arrives, so that a
+	 * larger one delays a message in the opposite direction.
+	 */
+	private static final long WRITE_BYTES = 512 * 1024;
+
 	private final Consumer<SendDescriptor> sent;
 
 	private final BufferPool pool;
@@ -116,7 +122,7 @@ final class SendQueue {
 			if (descriptor != this.current) {
 				begin(descriptor, open);
 			}
-			long written = open.write(this.start, Math.min(this.end - this.start, left));
+			long written = open.write(this.start, Math.min(this.end - this.start, Math.min(left, WRITE_BYTES)));
 			this.start += written;
 			left -= written;
 			if (descriptor.operation != null) {

@@ -11,6 +11,7 @@ import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.function.Function;
 
+import io.tutti.engine.spi.LocalFaultException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,10 +34,11 @@ public sealed class PeerSocket implements ByteChannel permits TlsChannel {
 	 * @param tls {@code null} for plain TCP
 	 * @param deadline checked while the peer does not answer
 	 * @throws TlsException if the peer does not use TLS or is not trusted
+	 * @throws LocalFaultException if this process can open no socket
 	 */
 	public static PeerSocket connect(InetSocketAddress address, @Nullable Tls tls, HandshakeDeadline deadline)
 			throws IOException {
-		SocketChannel socket = SocketChannel.open();
+		SocketChannel socket = open();
 		try {
 			establish(socket, address, deadline);
 			return (tls != null) ? tls.connect(socket, deadline) : new PeerSocket(socket);
@@ -58,6 +60,16 @@ public sealed class PeerSocket implements ByteChannel permits TlsChannel {
 			Function<String, ByteBuffer> refusal) throws IOException {
 		socket.configureBlocking(false);
 		return (tls != null) ? tls.accept(socket, deadline, refusal) : new PeerSocket(socket);
+	}
+
+	private static SocketChannel open() throws LocalFaultException {
+		try {
+			return SocketChannel.open();
+		}
+		catch (IOException ex) {
+			throw new LocalFaultException("this rank cannot open a socket (" + ex.getMessage()
+					+ "); raise its limit of open files (ulimit -n)", ex);
+		}
 	}
 
 	private static void establish(SocketChannel socket, InetSocketAddress address, HandshakeDeadline deadline)

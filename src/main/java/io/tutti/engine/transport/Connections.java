@@ -17,8 +17,8 @@ public interface Connections extends AutoCloseable {
 
 		/**
 		 * This rank could not connect to a peer.
-		 * @param cause an {@link java.net.UnknownHostException} if this rank cannot
-		 * resolve the peer's host name; the peer is at fault otherwise
+		 * @param cause a {@link io.tutti.engine.spi.LocalFaultException} if this rank is
+		 * at fault; the peer is otherwise
 		 */
 		void failed(int peer, IOException cause);
 

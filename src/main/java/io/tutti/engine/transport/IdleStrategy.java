@@ -181,11 +181,6 @@ public final class IdleStrategy {
 		return this.looksAgain;
 	}
 
-	/** How many rounds have passed without a move. */
-	public int idleRounds() {
-		return this.idleRounds;
-	}
-
 	/** How long nothing has moved, 0 while the thread still spins. */
 	public long idleNanos(long nowNanos) {
 		return (this.idleRounds > this.limits.spins()) ? nowNanos - this.idleSince : 0;

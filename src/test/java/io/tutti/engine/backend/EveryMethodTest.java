@@ -3,6 +3,7 @@ package io.tutti.engine.backend;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Method;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.stream.IntStream;
@@ -186,6 +187,19 @@ class EveryMethodTest {
 	void soDoesACancelledSend(TestedTransport transport) throws Exception {
 		try (World world = transport.world(2, Worlds.TIMEOUTS)) {
 			requireCancelled(world.group(1).sendAsync(MemorySegment.ofArray(new int[1 << 18]), DataType.INT32, 0, 5));
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aCancelledSendWithoutALimitLeavesTheGroupUsable(TestedTransport transport) throws Exception {
+		try (World world = transport.world(2, Worlds.TIMEOUTS)) {
+			ProcessGroup patient = world.group(1).withTimeout(ChronoUnit.FOREVER.getDuration());
+			requireCancelled(patient.sendAsync(MemorySegment.ofArray(new int[1 << 18]), DataType.INT32, 0, 5));
+			RankThreads.run(2, LIMIT, (rank) -> {
+				world.group(rank).barrier();
+				return null;
+			});
 		}
 	}
 

@@ -438,14 +438,14 @@ class FailureResolverTest {
 	}
 
 	@Test
-	void aSuspectThatStaysUpHasLeftOnlyTheSubgroup() {
+	void aSuspectThatStaysUpIsUnreachableOnlyInTheSubgroup() {
 		this.resolver.report(1, lost("side", 2));
 		pass(LIMIT);
 		assertThat(this.verdicts).singleElement().satisfies((verdict) -> {
 			assertThat(verdict.kind()).isEqualTo(Kind.ABORTED);
 			assertThat(verdict.group()).isEqualTo("side");
 			assertThat(verdict.ranks()).containsExactly(2);
-			assertThat(verdict.detail()).contains("has left the group");
+			assertThat(verdict.detail()).contains("it is up, but has left this group or cannot be reached in it");
 		});
 		this.resolver.report(3, aborted("world", 3));
 		assertThat(this.verdicts).last().isEqualTo(aborted("world", 3));

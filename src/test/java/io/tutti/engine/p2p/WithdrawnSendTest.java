@@ -130,4 +130,24 @@ class WithdrawnSendTest {
 		assertThat(this.stream.kinds).containsExactly(Frame.RTS, Frame.CANCEL);
 	}
 
+	/** Question and answer queue behind other messages. */
+	@Test
+	void theTimeForTheAnswerCountsFromTheLastMove() {
+		this.channels.arrived(1, this.stream);
+		this.stream.allowed = 10;
+		MessageOperation send = send(LARGE);
+		long now = System.nanoTime();
+		send.elapsedNanos(now);
+		this.protocol.withdraw(send, new IllegalStateException("withdrawn"));
+		PeerChannel peer = this.channels.channel(1);
+		long late = now + send.timeoutNanos() + MessageOperation.WITHDRAWAL.toNanos();
+		assertThat(send.remainingNanos(late)).isZero();
+		assertThat(send.prolongWithdrawal(late, peer.moves())).isFalse();
+		this.stream.allowed = Long.MAX_VALUE;
+		this.channels.progress(1, this.protocol);
+		assertThat(send.prolongWithdrawal(late, peer.moves())).isTrue();
+		assertThat(send.remainingNanos(late)).isEqualTo(MessageOperation.WITHDRAWAL.toNanos());
+		assertThat(send.prolongWithdrawal(late, peer.moves())).isFalse();
+	}
+
 }

@@ -97,7 +97,9 @@ public final class LabelledWaits implements RankControl.LabelledCalls {
 		catch (InterruptedException | TimeoutException | CancellationException ex) {
 			// Without an answer from rank 0 the interrupt ends the wait.
 		}
-		Thread.currentThread().interrupt();
+		finally {
+			Thread.currentThread().interrupt();
+		}
 		throw new CancellationException("interrupted while waiting at barrier " + label);
 	}
 

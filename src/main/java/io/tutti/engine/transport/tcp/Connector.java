@@ -3,7 +3,6 @@ package io.tutti.engine.transport.tcp;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
-import java.net.UnknownHostException;
 import java.nio.channels.SocketChannel;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -14,6 +13,7 @@ import io.tutti.engine.control.ControlMessage.DataHello;
 import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.control.SessionKey;
 import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.LocalFaultException;
 import io.tutti.engine.tls.HandshakeDeadline;
 import jdk.net.ExtendedSocketOptions;
 import org.jspecify.annotations.Nullable;
@@ -57,7 +57,8 @@ final class Connector {
 	 * @param notice called from another thread when it arrives
 	 * @param progressCheck called while the peer does not answer; throws to give up, such
 	 * as at the call's deadline
-	 * @throws UnknownHostException if this rank cannot resolve the peer's host name
+	 * @throws LocalFaultException if this rank cannot resolve the peer's host name, or
+	 * can open no socket
 	 */
 	@Nullable TcpStream connect(int peer, Runnable notice, Runnable progressCheck) throws IOException {
 		int self = this.identity.worldRank();
@@ -75,7 +76,8 @@ final class Connector {
 	/**
 	 * A connection to a rank of the group under another name, which this rank makes
 	 * whatever the order of the two.
-	 * @throws UnknownHostException if this rank cannot resolve the peer's host name
+	 * @throws LocalFaultException if this rank cannot resolve the peer's host name, or
+	 * can open no socket
 	 */
 	TcpStream connect(int peer, String name) throws IOException {
 		int other = this.identity.members().get(peer);
@@ -100,6 +102,9 @@ final class Connector {
 			stream.watch(new HostProbe(address, this.settings.heartbeat()));
 			return stream;
 		}
+		catch (LocalFaultException ex) {
+			throw ex;
+		}
 		catch (IOException ex) {
 			throw new IOException(
 					"connecting to " + address.host() + ":" + address.port() + " failed: " + ex.getMessage(), ex);
@@ -110,12 +115,12 @@ final class Connector {
 	 * Resolves a rank's host name once: the JVM caches a negative answer for some
 	 * seconds.
 	 */
-	private InetSocketAddress resolved(PeerAddress address) throws UnknownHostException {
+	private InetSocketAddress resolved(PeerAddress address) throws LocalFaultException {
 		InetSocketAddress target = new InetSocketAddress(address.host(), address.port());
 		if (target.isUnresolved()) {
-			throw new UnknownHostException("rank " + this.identity.worldRank() + " cannot resolve the host name "
+			throw new LocalFaultException("rank " + this.identity.worldRank() + " cannot resolve the host name "
 					+ address.host() + " that rank " + address.rank() + " advertises; give rank " + address.rank()
-					+ " a tutti.transport.advertised-host that every rank can resolve, or leave it out");
+					+ " a tutti.transport.advertised-host that every rank can resolve, or leave it out", null);
 		}
 		return target;
 	}

@@ -1,7 +1,6 @@
 package io.tutti.engine.transport.tcp;
 
 import java.io.IOException;
-import java.net.UnknownHostException;
 import java.nio.channels.Selector;
 import java.util.List;
 
@@ -11,6 +10,7 @@ import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.control.SessionKey;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.LocalFaultException;
 import io.tutti.engine.transport.ByteStream;
 import io.tutti.engine.transport.IdleStrategy;
 import io.tutti.engine.transport.StreamLink;
@@ -64,7 +64,7 @@ public final class TcpTransport extends StreamTransport {
 			}
 			return stream;
 		}
-		catch (UnknownHostException ex) {
+		catch (LocalFaultException ex) {
 			throw this.context.failure(Failure.Kind.ABORTED, List.of(this.context.identity().rank()),
 					String.valueOf(ex.getMessage()), ex);
 		}
