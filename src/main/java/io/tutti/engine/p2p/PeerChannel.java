@@ -25,6 +25,9 @@ final class PeerChannel {
 	record Loss(String why, boolean peerAtFault) {
 	}
 
+	/** Most bytes of one read of the peer's memory. */
+	static final long COPY_BYTES = 4 * 1024 * 1024;
+
 	/** Bytes of small sends that have returned and are queued, at most. */
 	private static final long MAX_KEPT_BYTES = 4 * 1024 * 1024;
 
@@ -215,7 +218,7 @@ final class PeerChannel {
 			loseBuffer(receive);
 			return true;
 		}
-		long bytes = Math.min(message.bytes - message.readBytes, SendQueue.ROUND_BYTES);
+		long bytes = Math.min(message.bytes - message.readBytes, COPY_BYTES);
 		boolean read = copyFromPeer(message.reference + message.readBytes, receive.address + message.readBytes, bytes);
 		message.readBytes = read ? message.readBytes + bytes : 0;
 		receive.movedBytes = message.readBytes;

@@ -22,16 +22,10 @@ final class SendQueue {
 	static final int SMALL_BYTES = 8 * 1024;
 
 	/**
-	 * Bytes after which a round of progress ends although more could be sent: deadline,
-	 * failure and interrupt are checked between rounds.
+	 * Most bytes that a round writes, or reads: longer ones in one direction delay the
+	 * other one, and fill the connection with more than the caches hold.
 	 */
-	static final long ROUND_BYTES = 4 * 1024 * 1024;
-
-	/**
-	 * Most bytes of one write: during a write the kernel queues what arrives, so that a
-	 * larger one delays a message in the opposite direction.
-	 */
-	private static final long WRITE_BYTES = 512 * 1024;
+	static final long ROUND_BYTES = 512 * 1024;
 
 	private final Consumer<SendDescriptor> sent;
 
@@ -122,7 +116,7 @@ final class SendQueue {
 			if (descriptor != this.current) {
 				begin(descriptor, open);
 			}
-			long written = open.write(this.start, Math.min(this.end - this.start, Math.min(left, WRITE_BYTES)));
+			long written = open.write(this.start, Math.min(this.end - this.start, left));
 			this.start += written;
 			left -= written;
 			if (descriptor.operation != null) {

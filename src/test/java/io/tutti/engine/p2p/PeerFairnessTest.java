@@ -25,7 +25,7 @@ class PeerFairnessTest {
 
 	private static final Duration LIMIT = Duration.ofSeconds(30);
 
-	private static final long BYTES = 100 * SendQueue.ROUND_BYTES;
+	private static final long BYTES = 100 * PeerChannel.COPY_BYTES;
 
 	private static final int SENDER = 1;
 
