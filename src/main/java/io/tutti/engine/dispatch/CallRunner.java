@@ -331,13 +331,29 @@ final class CallRunner implements AutoCloseable {
 	}
 
 	/**
+	 * Fails a call whose turn has come after the group was closed: one that was issued
+	 * before has broken the group.
+	 */
+	private void refuse() {
+		try {
+			this.latch.requireNotBroken(this.identity);
+		}
+		catch (CollectiveException ex) {
+			throw this.call.named(ex, this.identity.name());
+		}
+		requireOpen(this.call.issued().collective());
+	}
+
+	/**
 	 * Runs the described call.
 	 * @param pack buffers to be copied side by side, in place of {@code send} and
 	 * {@code receive}; {@code null} for none
 	 */
 	private void runInTurn(MemorySegment send, MemorySegment receive, @Nullable List<MemorySegment> pack,
 			long issuedNanos, long startedNanos) {
-		requireOpen(this.call.issued().collective());
+		if (this.closed) {
+			refuse();
+		}
 		long bytes = (pack != null) ? CallStaging.bytes(pack) : Math.max(send.byteSize(), receive.byteSize());
 		this.recorder.begin(this.call, bytes, issuedNanos, startedNanos);
 		this.check.begun(this.call);

@@ -1,10 +1,7 @@
 package io.tutti.engine.elastic;
 
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -13,6 +10,7 @@ import java.util.stream.IntStream;
 import io.tutti.CollectiveListener;
 import io.tutti.ElasticLoop;
 import io.tutti.ElasticState;
+import io.tutti.FreePort;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.engine.RankAssignment;
@@ -54,18 +52,10 @@ final class ElasticMembers {
 
 	ElasticMembers(int founding, int maxRanks, int minRanks, Duration rendezvous) throws Exception {
 		this.founding = founding;
-		List<ServerSocket> held = new ArrayList<>();
-		for (int i = 0; i <= maxRanks; i++) {
-			held.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
-		}
-		List<Endpoint> endpoints = held.stream()
-			.limit(maxRanks)
-			.map((socket) -> new Endpoint("127.0.0.1", socket.getLocalPort()))
+		List<Endpoint> endpoints = IntStream.range(0, maxRanks)
+			.mapToObj((_) -> new Endpoint("127.0.0.1", FreePort.next()))
 			.toList();
-		this.masterPort = held.getLast().getLocalPort();
-		for (ServerSocket socket : held) {
-			socket.close();
-		}
+		this.masterPort = FreePort.next();
 		this.elastic = new ElasticSettings(minRanks, Duration.ZERO, 0, QuorumRule.LIVE, endpoints);
 		// Only a connection that ends shows the loss of a rank here: no heartbeat is late
 		// on a busy machine.
