@@ -12,6 +12,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -62,6 +63,9 @@ final class RankGroup {
 	/** The reader of the launcher's lines may be slow, and no event waits for it. */
 	private final ExecutorService reports = Executors
 		.newSingleThreadExecutor(Thread.ofPlatform().name("tutti-launch-reports").daemon().factory());
+
+	/** The first failure to report, which ends the group. */
+	private final AtomicReference<RuntimeException> reportFailure = new AtomicReference<>();
 
 	private final LinkedBlockingQueue<Runnable> events = new LinkedBlockingQueue<>();
 
@@ -121,6 +125,10 @@ final class RankGroup {
 		this.started.forEach(RankProcess::killDescendants);
 		awaitOutput();
 		this.reports.close();
+		RuntimeException failed = this.reportFailure.get();
+		if (failed != null) {
+			throw failed;
+		}
 		return new GroupExit(this.ends, this.firstFailure, this.stopped);
 	}
 
@@ -333,9 +341,11 @@ final class RankGroup {
 				this.console.say(line);
 			}
 			catch (RuntimeException ex) {
-				this.events.add(() -> {
-					throw ex;
-				});
+				if (this.reportFailure.compareAndSet(null, ex)) {
+					this.events.add(() -> {
+						throw ex;
+					});
+				}
 			}
 		});
 	}

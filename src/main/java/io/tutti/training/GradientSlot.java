@@ -59,7 +59,10 @@ final class GradientSlot {
 	/** State of the gradient after the last step. */
 	private State reduced = State.UNDEFINED;
 
-	/** The placeholder; libtorch refuses writes to it unless it has one element. */
+	/**
+	 * The placeholder as it was put in place. libtorch refuses writes to it unless it has
+	 * one element; then those that it counts are noticed.
+	 */
 	private State placed = State.UNDEFINED;
 
 	/** Identity and version of a gradient tensor. */

@@ -90,7 +90,7 @@ final class MessageFailures {
 	 * receiver of a send has matched it is unknown until it answers.
 	 */
 	private void expire(MessageOperation operation, long now) {
-		if (operation.withdrawal != null
+		if (operation.awaitsWithdrawal()
 				&& operation.prolongWithdrawal(now, this.engine.channels().channel(operation.peer).moves())) {
 			return;
 		}
@@ -98,7 +98,7 @@ final class MessageFailures {
 				&& this.engine.withdraw(operation, failure(Failure.Kind.TIMEOUT, operation, peersOf(operation),
 						own(operation) + " matched no message and was withdrawn; the group stays usable", now, null));
 		if (!alone) {
-			String state = (operation.withdrawal != null)
+			String state = operation.awaitsWithdrawal()
 					? " was to be withdrawn at its limit, but the receiver has not answered for "
 							+ MessageOperation.WITHDRAWAL.toSeconds() + " s: it may be stopped or overloaded"
 					: " was not done" + operation.progress(now);

@@ -171,13 +171,18 @@ final class MessageOperation {
 		this.answerMoves = moves;
 	}
 
+	/** Whether the receiver has not answered yet whether it cancels this send. */
+	boolean awaitsWithdrawal() {
+		return this.withdrawal != null && this.independent;
+	}
+
 	/**
 	 * Gives the receiver more time to answer if something has moved since: question and
 	 * answer queue behind other messages.
 	 * @return whether it has more time
 	 */
 	boolean prolongWithdrawal(long now, long moves) {
-		if (this.withdrawal == null || moves == this.answerMoves) {
+		if (!awaitsWithdrawal() || moves == this.answerMoves) {
 			return false;
 		}
 		this.answerNanos = elapsedNanos(now) - this.timeoutNanos + WITHDRAWAL.toNanos();
@@ -228,8 +233,9 @@ final class MessageOperation {
 		this.withdrawn = true;
 	}
 
-	/** The receiver has matched a send that was to be cancelled. */
-	void refuseCancellation() {
+	/** The receiver has matched this send, which can be withdrawn no longer. */
+	void matched() {
+		this.independent = false;
 		if (this.cancellation != null) {
 			this.cancellation.complete(false);
 		}

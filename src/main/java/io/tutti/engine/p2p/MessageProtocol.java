@@ -332,7 +332,7 @@ final class MessageProtocol implements FrameReader.Handler {
 	private static SendDescriptor answered(PeerChannel peer, long id) throws IOException {
 		SendDescriptor descriptor = known(peer.announced(id), id);
 		if (descriptor.operation != null) {
-			descriptor.operation.refuseCancellation();
+			descriptor.operation.matched();
 		}
 		return descriptor;
 	}

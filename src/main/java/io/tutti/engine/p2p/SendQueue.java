@@ -23,7 +23,7 @@ final class SendQueue {
 
 	/**
 	 * Most bytes that a round writes, or reads: longer ones in one direction delay the
-	 * other one, and fill the connection with more than the caches hold.
+	 * other one.
 	 */
 	static final long ROUND_BYTES = 512 * 1024;
 

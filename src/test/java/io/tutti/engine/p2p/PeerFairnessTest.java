@@ -1,6 +1,5 @@
 package io.tutti.engine.p2p;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -8,7 +7,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.tutti.DataType;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.spi.GroupIdentity;
-import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.ByteStream;
 import io.tutti.engine.transport.NoConnections;
 import org.junit.jupiter.api.Test;
@@ -31,31 +29,18 @@ class PeerFairnessTest {
 
 	private static final int OTHER = 2;
 
+	/** The thread of the call; the group has another one. */
+	private Thread receiver;
+
 	private final AtomicInteger looksAtOther = new AtomicInteger();
 
 	/** Looks at the other rank since the first bytes of the large message. */
 	private int looksSince = -1;
 
-	/** Announces the message, whose bytes are read out of memory. */
-	private final class Sender implements ByteStream {
+	private final class Sender extends AnnouncingStream {
 
-		private boolean announced;
-
-		@Override
-		public long write(long address, long bytes) {
-			return bytes;
-		}
-
-		@Override
-		public long read(long address, long bytes) {
-			if (this.announced) {
-				return 0;
-			}
-			this.announced = true;
-			MemorySegment frame = Arena.ofAuto().allocate(Frame.BYTES, 8);
-			Frame.write(frame.address(), Frame.RTS, DataType.INT8.ordinal(), BYTES, 0, 0, 0, 1);
-			NativeMemory.copy(frame.address(), address, Frame.BYTES);
-			return Frame.BYTES;
+		Sender() {
+			super(BYTES, 0, 1);
 		}
 
 		@Override
@@ -78,7 +63,9 @@ class PeerFairnessTest {
 
 		@Override
 		public long read(long address, long bytes) {
-			PeerFairnessTest.this.looksAtOther.incrementAndGet();
+			if (Thread.currentThread() == PeerFairnessTest.this.receiver) {
+				PeerFairnessTest.this.looksAtOther.incrementAndGet();
+			}
 			return 0;
 		}
 
@@ -106,6 +93,7 @@ class PeerFairnessTest {
 		PointToPointEngine engine = new PointToPointEngine(GroupIdentity.world(0, 3, 0), new FailureLatch(),
 				new TwoPeers(),
 				new MessageSettings(false, LIMIT, new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT)));
+		this.receiver = Thread.currentThread();
 		try {
 			engine.receive(untouched(), DataType.INT8, SENDER, 0, LIMIT);
 		}

@@ -12,7 +12,6 @@ import io.tutti.DataType;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.NativeMemory;
-import io.tutti.engine.transport.ByteStream;
 import io.tutti.engine.transport.NoConnections;
 import org.junit.jupiter.api.Test;
 
@@ -39,16 +38,18 @@ class ReadMessageTest {
 	private final Stream stream = new Stream();
 
 	/**
-	 * Delivers the announcement of the source, notes the kinds of the answers, and reads
-	 * the source if the test permits it.
+	 * Announces the source, notes the kinds of the answers, and reads the source if the
+	 * test permits it.
 	 */
-	private final class Stream implements ByteStream {
+	private final class Stream extends AnnouncingStream {
 
 		private final List<Integer> kinds = new ArrayList<>();
 
-		private boolean announced;
-
 		private boolean readable = true;
+
+		Stream() {
+			super(BYTES, 5, ReadMessageTest.this.source.address());
+		}
 
 		@Override
 		public long write(long address, long bytes) {
@@ -56,19 +57,6 @@ class ReadMessageTest {
 			NativeMemory.copy(address, copy.address(), Frame.BYTES);
 			this.kinds.add(Frame.kind(copy.address()));
 			return bytes;
-		}
-
-		@Override
-		public long read(long address, long bytes) {
-			if (this.announced) {
-				return 0;
-			}
-			this.announced = true;
-			MemorySegment frame = ReadMessageTest.this.arena.allocate(Frame.BYTES, 8);
-			Frame.write(frame.address(), Frame.RTS, DataType.INT8.ordinal(), BYTES, 5, 3, 0,
-					ReadMessageTest.this.source.address());
-			NativeMemory.copy(frame.address(), address, Frame.BYTES);
-			return Frame.BYTES;
 		}
 
 		@Override

@@ -150,4 +150,17 @@ class WithdrawnSendTest {
 		assertThat(send.prolongWithdrawal(late, peer.moves())).isFalse();
 	}
 
+	/** Its own bytes move then. */
+	@Test
+	void aMatchedSendHasNoMoreTime() {
+		this.channels.arrived(1, this.stream);
+		this.stream.allowed = 10;
+		MessageOperation send = send(LARGE);
+		this.protocol.withdraw(send, new IllegalStateException("withdrawn"));
+		send.matched();
+		this.stream.allowed = Long.MAX_VALUE;
+		this.channels.progress(1, this.protocol);
+		assertThat(send.prolongWithdrawal(System.nanoTime(), this.channels.channel(1).moves())).isFalse();
+	}
+
 }

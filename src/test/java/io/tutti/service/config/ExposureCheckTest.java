@@ -74,7 +74,7 @@ class ExposureCheckTest {
 		assertThatNoException().isThrownBy(() -> this.closed.requireSafeRendezvous(alone, null));
 	}
 
-	private static ExposureCheck check(@Nullable String token, boolean anonymous) {
+	static ExposureCheck check(@Nullable String token, boolean anonymous) {
 		SecurityProperties properties = new SecurityProperties(token, null, anonymous);
 		return new ExposureCheck(SharedToken.of(properties), properties);
 	}

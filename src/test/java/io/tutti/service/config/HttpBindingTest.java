@@ -1,0 +1,48 @@
+package io.tutti.service.config;
+
+import java.net.InetAddress;
+import java.util.List;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
+import org.springframework.mock.env.MockEnvironment;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+@Timeout(20)
+class HttpBindingTest {
+
+	private final MockEnvironment environment = new MockEnvironment();
+
+	private int boundPort(int httpPort) {
+		TomcatServletWebServerFactory factory = new TomcatServletWebServerFactory();
+		new HttpBinding(new HttpProperties(InetAddress.getLoopbackAddress(), httpPort, List.of(), "/api/v1"), 1,
+				this.environment, ExposureCheckTest.check(null, false))
+			.customize(factory);
+		return factory.getPort();
+	}
+
+	@Test
+	void aDisabledActuatorPortExposesNothing() {
+		this.environment.setProperty("management.server.port", "-1");
+		assertThat(boundPort(8443)).isEqualTo(8444);
+	}
+
+	@Test
+	void theActuatorMayBeNamedAtThePortOfHttp() {
+		this.environment.setProperty("management.server.port", "8080");
+		assertThat(boundPort(8080)).isEqualTo(8081);
+	}
+
+	/** Spring Boot would serve the actuator at the port of HTTP. */
+	@Test
+	void anActuatorPortThatWouldHaveNoEffectIsRefused() {
+		this.environment.setProperty("management.server.port", "8080");
+		assertThatExceptionOfType(ConfigurationException.class).isThrownBy(() -> boundPort(8443))
+			.withMessageContaining("management.server.port=8080 would have no effect");
+	}
+
+}
