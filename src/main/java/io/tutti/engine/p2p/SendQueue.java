@@ -22,8 +22,8 @@ final class SendQueue {
 	static final int SMALL_BYTES = 8 * 1024;
 
 	/**
-	 * Most bytes that a round writes, or reads: longer ones in one direction delay the
-	 * other one.
+	 * Most bytes that a round of progress writes, and most that it reads: more in one
+	 * direction delay the other one.
 	 */
 	static final long ROUND_BYTES = 512 * 1024;
 
