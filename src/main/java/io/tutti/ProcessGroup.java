@@ -40,9 +40,11 @@ import org.jspecify.annotations.Nullable;
  * fails alone when its message arrives. An asynchronous call refuses memory of a confined
  * arena, which cannot be protected. A synchronous call does not protect its buffers:
  * closing their arena on another thread during the call frees memory that the call
- * writes. On an MPI library ({@code tutti.mpi.library}), leave the native buffers of a
- * call or message that has failed with the group alive and untouched until the process
- * ends, since the library may still read and write them.
+ * writes. Leave a buffer of {@link #allocate} in a call that has failed untouched until
+ * the group is closed: a rank that was stopped meanwhile, for example by a debugger, may
+ * still write to it. On an MPI library ({@code tutti.mpi.library}), leave the native
+ * buffers of a call or message that has failed with the group alive and untouched until
+ * the process ends, since the library may still read and write them.
  * <p>
  * <b>Results</b> are bit-identical on every rank and from run to run. The documentation
  * lists the algorithms and their papers ({@code algorithms.md}).

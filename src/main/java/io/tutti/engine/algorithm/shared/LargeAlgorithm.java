@@ -1,7 +1,10 @@
 package io.tutti.engine.algorithm.shared;
 
+import java.time.Duration;
+
 import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.transport.shm.CallSlots;
 import io.tutti.engine.transport.shm.ChunkPipeline;
 import io.tutti.engine.transport.shm.PeerBuffers;
@@ -25,6 +28,12 @@ final class LargeAlgorithm implements Algorithm {
 
 	/** A chunk stays in the L2 cache until it is read. */
 	private static final long MAX_SLOT_BYTES = ChunkPipeline.BYTES / 8;
+
+	/**
+	 * A rank that runs ends its pass within milliseconds of a failure; one that has died
+	 * never does.
+	 */
+	private static final Duration PASS_LIMIT = Duration.ofMillis(500);
 
 	private final LargeCollective collective;
 
@@ -102,10 +111,19 @@ final class LargeAlgorithm implements Algorithm {
 
 	/** Returns whether all ranks could access all buffers. */
 	private boolean runDirectly(Call call, boolean inPlace) {
-		this.collective.runDirectly(call, inPlace);
-		this.buffers.finish();
-		this.collective.copyOwnPart(call);
-		return this.buffers.awaitFinished();
+		this.buffers.begin();
+		try {
+			this.collective.runDirectly(call, inPlace);
+			this.buffers.finish();
+			this.collective.copyOwnPart(call);
+			return this.buffers.awaitFinished();
+		}
+		catch (RuntimeException | Error ex) {
+			if (!this.collective.readable()) {
+				this.buffers.fail(Deadline.after(PASS_LIMIT));
+			}
+			throw ex;
+		}
 	}
 
 	private void pass(Call call) {

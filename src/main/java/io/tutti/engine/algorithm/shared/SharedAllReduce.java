@@ -32,9 +32,17 @@ final class SharedAllReduce implements LargeCollective {
 	/** A block stays in the L1 cache between operands. */
 	private static final long BLOCK_BYTES = 16 << 10;
 
+	/**
+	 * Bytes that are reduced between two checks: when another rank's call fails, its
+	 * buffer must not be written for long.
+	 */
+	private static final long CHECKED_BYTES = 1 << 20;
+
 	private final int rank;
 
 	private final int worldSize;
+
+	private final ShmTransport transport;
 
 	private final PeerBuffers buffers;
 
@@ -49,6 +57,7 @@ final class SharedAllReduce implements LargeCollective {
 	SharedAllReduce(int rank, int worldSize, ShmTransport transport, ReductionKernels kernels) {
 		this.rank = rank;
 		this.worldSize = worldSize;
+		this.transport = transport;
 		this.buffers = transport.buffers();
 		this.pipeline = transport.pipeline();
 		this.kernels = kernels;
@@ -70,8 +79,18 @@ final class SharedAllReduce implements LargeCollective {
 	@Override
 	public void runDirectly(Call call, boolean inPlace) {
 		long share = (call.bytes() / this.worldSize + ALIGNMENT) & -ALIGNMENT;
-		long end = Math.min((this.rank + 1) * share, call.bytes());
-		for (long offset = this.rank * share; offset < end; offset += BLOCK_BYTES) {
+		long start = this.rank * share;
+		long end = Math.min(start + share, call.bytes());
+		for (long offset = start; offset < end && this.buffers.writable(); offset += CHECKED_BYTES) {
+			if (offset > start) {
+				this.transport.check();
+			}
+			reduceBlocks(call, offset, Math.min(offset + CHECKED_BYTES, end));
+		}
+	}
+
+	private void reduceBlocks(Call call, long start, long end) {
+		for (long offset = start; offset < end; offset += BLOCK_BYTES) {
 			reduceBlock(call, offset, Math.min(BLOCK_BYTES, end - offset));
 		}
 	}

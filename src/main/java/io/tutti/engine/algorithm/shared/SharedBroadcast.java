@@ -61,6 +61,7 @@ final class SharedBroadcast implements Algorithm {
 	 * they read it.
 	 */
 	private boolean copyOnce(Call call, boolean root, boolean inPlace) {
+		this.buffers.begin();
 		if (!root) {
 			this.buffers.copy(call.root(), 0, call.receiveAddress(), call.bytes());
 			this.buffers.requireUnchanged(call.root());

@@ -5,6 +5,7 @@ import java.lang.foreign.Arena;
 import java.util.Arrays;
 
 import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.shm.HostLayout.Line;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +38,7 @@ public final class PeerBuffers {
 	/** What this rank posts. */
 	private final long reference;
 
+	/** Number of passes over other ranks' buffers that this rank has begun. */
 	private long passes;
 
 	PeerBuffers(HostMemory memory, CallSlots slots, Doorbell doorbell, WaitPolicy waiting, Arena arena) {
@@ -101,6 +103,20 @@ public final class PeerBuffers {
 		}
 	}
 
+	/**
+	 * Whether this rank may go on to write to the other ranks' buffers: the caller of a
+	 * call that has failed uses its buffer again. {@link #awaitFinished()} then waits for
+	 * the verdict.
+	 */
+	public boolean writable() {
+		for (int rank = 0; rank < this.memory.ranks(); rank++) {
+			if (this.memory.hasFailed(rank, Line.FAILED)) {
+				return false;
+			}
+		}
+		return true;
+	}
+
 	/** Address of a rank's accessible buffer in this process. */
 	public long address(int rank) {
 		return this.memory.allocations().address(rank, reference(rank));
@@ -133,7 +149,7 @@ public final class PeerBuffers {
 		if (read(rank, reference(rank) + offset, target, bytes)) {
 			return target;
 		}
-		SharedWords.release(this.memory.line(this.memory.self(), Line.UNREADABLE), this.passes + 1);
+		SharedWords.release(this.memory.line(this.memory.self(), Line.UNREADABLE), this.passes);
 		return 0;
 	}
 
@@ -161,11 +177,35 @@ public final class PeerBuffers {
 		return NativeMemory.getLong(this.slots.operand(rank, Long.BYTES));
 	}
 
+	/** Begins this rank's pass over the other ranks' buffers. */
+	public void begin() {
+		this.passes++;
+	}
+
 	/** Publishes that this rank has finished its pass over the other ranks' buffers. */
 	public void finish() {
-		this.passes++;
 		SharedWords.release(this.memory.line(this.memory.self(), Line.FINISHED), this.passes);
 		this.doorbell.ringAll();
+	}
+
+	/**
+	 * Ends a pass in which this rank's call has failed: waits until no other rank is in
+	 * it, so that none writes to this rank's buffer any more. A rank that has died in it
+	 * never says so.
+	 * @param limit longest time to wait
+	 */
+	public void fail(Deadline limit) {
+		this.memory.fail(Line.FAILED);
+		finish();
+		for (int rank = 0; rank < this.memory.ranks(); rank++) {
+			while (!hasFinished(rank) && !limit.expired()) {
+				Thread.yield();
+			}
+		}
+	}
+
+	private boolean hasFinished(int rank) {
+		return SharedWords.acquire(this.memory.line(rank, Line.FINISHED)) >= this.passes;
 	}
 
 	/**
@@ -177,7 +217,7 @@ public final class PeerBuffers {
 	public boolean awaitFinished() {
 		boolean complete = true;
 		for (int rank = 0; rank < this.memory.ranks(); rank++) {
-			while (SharedWords.acquire(this.memory.line(rank, Line.FINISHED)) < this.passes) {
+			while (!hasFinished(rank)) {
 				this.waiting.stalled();
 			}
 			requireUnchanged(rank);

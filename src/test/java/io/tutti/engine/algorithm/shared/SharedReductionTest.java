@@ -64,6 +64,7 @@ class SharedReductionTest {
 			root.post(rootCall, true);
 			other.post(otherCall, true);
 			ranks.forEach((rank) -> rank.slots().awaitAll());
+			ranks.forEach((rank) -> rank.buffers().begin());
 			file.setLength(READABLE_BYTES);
 			root.runDirectly(rootCall, false);
 			file.setLength(bytes);

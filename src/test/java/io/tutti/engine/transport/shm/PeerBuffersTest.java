@@ -8,6 +8,7 @@ import java.util.List;
 
 import io.tutti.CollectiveTimeoutException;
 import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.IssuedCall;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -54,14 +55,42 @@ class PeerBuffersTest {
 	@Test
 	void aBufferOfARankWhoseCallHasFailedIsNotTrusted() {
 		this.ranks.get(0).enter(IssuedCall.barrier(2, LIMIT));
+		this.ranks.get(0).buffers().begin();
 		this.ranks.get(0).buffers().finish();
 		this.ranks.get(1).enter(IssuedCall.barrier(2, Duration.ofMillis(200)));
 		PeerBuffers reader = this.ranks.get(1).buffers();
+		reader.begin();
 		reader.finish();
 		reader.awaitFinished();
 		this.ranks.get(0).fail();
 		assertThatThrownBy(() -> reader.requireUnchanged(0)).isInstanceOf(CollectiveTimeoutException.class);
 		assertThatThrownBy(reader::awaitFinished).isInstanceOf(CollectiveTimeoutException.class);
+	}
+
+	/** It may write to this rank's buffer, which this rank's caller then uses. */
+	@Test
+	void aFailedPassWaitsForTheRanksThatAreStillInIt() throws Exception {
+		for (ShmTransport rank : this.ranks) {
+			rank.enter(IssuedCall.barrier(2, LIMIT));
+			rank.buffers().begin();
+		}
+		PeerBuffers other = this.ranks.get(1).buffers();
+		Thread failing = Thread.ofPlatform().start(() -> this.ranks.get(0).buffers().fail(Deadline.after(LIMIT)));
+		while (other.writable()) {
+			Thread.onSpinWait();
+		}
+		assertThat(failing.isAlive()).isTrue();
+		other.finish();
+		assertThat(failing.join(LIMIT)).isTrue();
+	}
+
+	/** It cannot say that it has ended its pass. */
+	@Test
+	void aFailedPassWaitsForADeadRankNoLongerThanItsLimit() {
+		this.ranks.get(0).enter(IssuedCall.barrier(2, LIMIT));
+		this.ranks.get(0).buffers().begin();
+		this.ranks.get(0).buffers().fail(Deadline.after(Duration.ofMillis(20)));
+		assertThat(this.ranks.get(1).buffers().writable()).isFalse();
 	}
 
 	/** Otherwise one rank would read while another one passes chunks. */
@@ -106,6 +135,7 @@ class PeerBuffersTest {
 			this.ranks.get(rank).buffers().post(call, true);
 		}
 		this.ranks.forEach((rank) -> rank.slots().awaitAll());
+		this.ranks.forEach((rank) -> rank.buffers().begin());
 		PeerBuffers reader = this.ranks.get(1).buffers();
 		assertThat(reader.canRead()).isTrue();
 		reader.copy(0, 0, own.address(), 64);
