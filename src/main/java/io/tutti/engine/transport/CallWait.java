@@ -133,7 +133,8 @@ public final class CallWait implements IdleStrategy.Condition {
 			.limit(DETAILED)
 			.map((peer) -> "rank " + this.context.identity().members().get(peer) + ": " + this.peers.moved(peer))
 			.collect(Collectors.joining("; "));
-		return moved.isEmpty() ? "no data came from them" : describe(moved, this.idle.idleNanos(System.nanoTime()));
+		return moved.isEmpty() ? "nothing more came from them"
+				: describe(moved, this.idle.idleNanos(System.nanoTime()));
 	}
 
 }

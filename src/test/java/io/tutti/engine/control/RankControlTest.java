@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class RankControlTest {
 
 	private static final Failure SEEN = new Failure(Kind.TIMEOUT, Failure.WORLD, 17, Collective.BARRIER, List.of(0),
-			"no data came from them", Duration.ofSeconds(3), Duration.ofSeconds(3));
+			"nothing more came from them", Duration.ofSeconds(3), Duration.ofSeconds(3));
 
 	private final RecordedControlEvents events = new RecordedControlEvents();
 
@@ -45,7 +45,7 @@ class RankControlTest {
 		this.peers.progress(0, List.of(new RankProgress(Failure.WORLD, 16)));
 		Failure told = control.withoutVerdict(SEEN, Duration.ofSeconds(5));
 		assertThat(told.detail())
-			.matches("no data came from them; rank 0 has not answered for 5000 ms since the report;"
+			.matches("nothing more came from them; rank 0 has not answered for 5000 ms since the report;"
 					+ " it was last seen in #16, \\d+ ms ago");
 		assertThat(told.withDetail(SEEN.detail())).isEqualTo(SEEN);
 	}
@@ -118,7 +118,7 @@ class RankControlTest {
 	}
 
 	private static Failure timeout(String group) {
-		return new Failure(Kind.TIMEOUT, group, 3, Collective.BARRIER, List.of(0), "no data came from them",
+		return new Failure(Kind.TIMEOUT, group, 3, Collective.BARRIER, List.of(0), "nothing more came from them",
 				Duration.ofSeconds(3), Duration.ofSeconds(3));
 	}
 

@@ -36,6 +36,12 @@ public final class ChunkPipeline {
 
 	private long slotBytes = BYTES;
 
+	/** What the last check has found missing, for {@link #awaits}. */
+	private Line awaitedLine = Line.TAKEN;
+
+	/** Position that the line of a rank had not reached. */
+	private long awaitedPosition;
+
 	ChunkPipeline(HostMemory memory, Doorbell doorbell) {
 		this.memory = memory;
 		this.doorbell = doorbell;
@@ -76,6 +82,7 @@ public final class ChunkPipeline {
 			if (this.taken[rank] < wanted) {
 				this.taken[rank] = SharedWords.acquire(this.memory.line(rank, Line.TAKEN));
 				if (this.taken[rank] < wanted) {
+					awaits(Line.TAKEN, wanted);
 					return false;
 				}
 			}
@@ -114,7 +121,23 @@ public final class ChunkPipeline {
 	}
 
 	private boolean has(int rank, Line line, long chunk) {
-		return SharedWords.acquire(this.memory.line(rank, line)) >= position(chunk);
+		boolean reached = SharedWords.acquire(this.memory.line(rank, line)) >= position(chunk);
+		if (!reached) {
+			awaits(line, position(chunk));
+		}
+		return reached;
+	}
+
+	private void awaits(Line line, long position) {
+		this.awaitedLine = line;
+		this.awaitedPosition = position;
+	}
+
+	/**
+	 * Whether this rank waits for a rank: it lacks what the last check has found missing.
+	 */
+	boolean awaits(int rank) {
+		return SharedWords.acquire(this.memory.line(rank, this.awaitedLine)) < this.awaitedPosition;
 	}
 
 	private long position(long chunk) {

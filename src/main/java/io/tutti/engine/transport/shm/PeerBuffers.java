@@ -204,6 +204,11 @@ public final class PeerBuffers {
 		}
 	}
 
+	/** Whether this rank has finished its pass, and waits for a rank that has not. */
+	boolean awaits(int rank) {
+		return hasFinished(this.memory.self()) && !hasFinished(rank);
+	}
+
 	private boolean hasFinished(int rank) {
 		return SharedWords.acquire(this.memory.line(rank, Line.FINISHED)) >= this.passes;
 	}

@@ -206,7 +206,7 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 
 	/**
 	 * The ranks that have not entered the call; if all have, the ranks whose links are
-	 * blocked.
+	 * blocked or whose part of the call this rank waits for.
 	 */
 	@Override
 	public List<Integer> awaited() {
@@ -217,7 +217,7 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 			if (!this.slots.arrived(rank)) {
 				absent.add(rank);
 			}
-			else if (link != null && link.blocked()) {
+			else if (link != null && link.blocked() || this.pipeline.awaits(rank) || this.buffers.awaits(rank)) {
 				blocking.add(rank);
 			}
 		}

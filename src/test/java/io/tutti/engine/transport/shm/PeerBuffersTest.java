@@ -28,6 +28,8 @@ class PeerBuffersTest {
 
 	private static final Duration LIMIT = Duration.ofSeconds(30);
 
+	private static final Duration EXPIRED = Duration.ofNanos(1);
+
 	/** In the first page, which no process maps. */
 	private static final long UNMAPPED = 64;
 
@@ -91,6 +93,24 @@ class PeerBuffersTest {
 		this.ranks.get(0).buffers().begin();
 		this.ranks.get(0).buffers().fail(Deadline.after(Duration.ofMillis(20)));
 		assertThat(this.ranks.get(1).buffers().writable()).isFalse();
+	}
+
+	@Test
+	void aTimeoutNamesARankThatIsStillInItsPass() {
+		for (ShmTransport rank : this.ranks) {
+			rank.enter(IssuedCall.barrier(2, EXPIRED));
+			rank.slots().post();
+			rank.buffers().begin();
+		}
+		assertThat(this.ranks.get(0).awaited()).isEmpty();
+		this.ranks.get(0).buffers().finish();
+		assertThatThrownBy(() -> this.ranks.get(0).buffers().awaitFinished())
+			.isInstanceOfSatisfying(CollectiveTimeoutException.class, (late) -> {
+				assertThat(late.failure().ranks()).containsExactly(1);
+				assertThat(late).hasMessageContaining("nothing more came from them");
+			});
+		this.ranks.get(1).buffers().finish();
+		assertThat(this.ranks.get(0).awaited()).isEmpty();
 	}
 
 	/** Otherwise one rank would read while another one passes chunks. */
