@@ -80,13 +80,16 @@ public final class CheckpointStore implements AutoCloseable {
 	 * @param group the ranks of the job
 	 * @param options where and when to write checkpoints
 	 * @param job what a checkpoint must have been written by
-	 * @param state what to write and to restore; {@link #close()} closes it, too
+	 * @param state what to write and to restore, for this store only; {@link #close()}
+	 * closes it, too
 	 * @param listener receives the complete checkpoints on rank 0
 	 * @param elasticJob random id of an elastic job, whose rank 0 in the newest
 	 * generation writes; 0 for any other job
+	 * @throws IllegalStateException if another store uses the state
 	 */
 	public CheckpointStore(ProcessGroup group, CheckpointOptions options, JobFingerprint job, ModelState state,
 			Consumer<SavedCheckpoint> listener, long elasticJob) {
+		state.claim();
 		this.group = group;
 		this.options = options;
 		this.job = job;

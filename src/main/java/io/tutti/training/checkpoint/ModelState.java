@@ -23,7 +23,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A model's parameters and buffers by name, and its optimizer. Copies them to staging
- * memory, which is allocated once, and replaces their values.
+ * memory, which is allocated once, and replaces their values. A {@link CheckpointStore}
+ * writes that copy while training goes on, so it needs a state of its own: a second store
+ * and a {@link StateBroadcast} get another one of the same model and optimizer.
  */
 public final class ModelState implements AutoCloseable {
 
@@ -52,6 +54,8 @@ public final class ModelState implements AutoCloseable {
 	private final OptimizerTensors.ArchiveMemory archive = new OptimizerTensors.ArchiveMemory();
 
 	private @Nullable List<StoredTensor> staged;
+
+	private boolean claimed;
 
 	/**
 	 * The state of a model that stays on its device.
@@ -113,6 +117,23 @@ public final class ModelState implements AutoCloseable {
 	}
 
 	/**
+	 * Reserves the staging memory for a store, whose thread reads it.
+	 * @throws IllegalStateException if another store has it
+	 */
+	void claim() {
+		requireUnclaimed();
+		this.claimed = true;
+	}
+
+	/** Requires that no store reads the staging memory. */
+	void requireUnclaimed() {
+		if (this.claimed) {
+			throw new IllegalStateException(
+					"a CheckpointStore uses this ModelState; create another one of the same model and optimizer");
+		}
+	}
+
+	/**
 	 * Whether the optimizer is divided, so that {@link #stage()} is a collective call.
 	 */
 	boolean isDivided() {
@@ -125,10 +146,11 @@ public final class ModelState implements AutoCloseable {
 	}
 
 	/**
-	 * Copies the state; the copy is valid until the next call. A collective call if the
-	 * optimizer is divided.
+	 * Copies the state, which no store uses; the copy is valid until the next call. A
+	 * collective call if the optimizer is divided.
 	 */
 	void stage() {
+		requireUnclaimed();
 		stage(() -> {
 		});
 	}

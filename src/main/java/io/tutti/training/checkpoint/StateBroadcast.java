@@ -44,12 +44,15 @@ public final class StateBroadcast {
 
 	/**
 	 * Creates the broadcast of a state.
-	 * @param state this rank's state; must outlive this object
+	 * @param state this rank's state, which no {@link CheckpointStore} uses; must outlive
+	 * this object
 	 * @param withNewOptimizer the state of the same model with another optimizer, for a
 	 * rank whose optimizer has made a step that the source's has not: libtorch cannot
 	 * remove the state of a parameter
+	 * @throws IllegalStateException if a store uses the state
 	 */
 	public StateBroadcast(ModelState state, Supplier<ModelState> withNewOptimizer) {
+		state.requireUnclaimed();
 		this.state = state;
 		this.withNewOptimizer = withNewOptimizer;
 	}

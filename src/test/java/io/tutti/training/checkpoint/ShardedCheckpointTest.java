@@ -32,6 +32,8 @@ import io.tutti.training.ModelTensors;
 import io.tutti.training.ShardedOptimizer;
 import io.tutti.training.SharesLibtorch;
 import io.tutti.training.TrainingDevice;
+import io.tutti.training.internal.Sha256;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.bytedeco.javacpp.PointerScope;
 import org.bytedeco.pytorch.Adagrad;
 import org.bytedeco.pytorch.AdagradOptions;
@@ -355,6 +357,25 @@ class ShardedCheckpointTest {
 		assertThat(CheckpointFixture.list(this.directory)).isEmpty();
 	}
 
+	/** It would change the copy that the store's thread still writes. */
+	@Test
+	void theStateOfAStoreIsCopiedByThatStoreOnly() throws Exception {
+		Map<String, Tensor> parameters = parameters();
+		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS);
+				Optimizer optimizer = adam(new TensorVector(parameters.values().toArray(new Tensor[0])));
+				ModelState state = new ModelState(ModelTensors.of(parameters), optimizer, TrainingDevice.CPU)) {
+			StateBroadcast earlier = new StateBroadcast(state, () -> state);
+			assertThat(earlier.digest("")).hasSize(Sha256.BYTES);
+			try (CheckpointStore _ = store(world.group(0), state)) {
+				for (ThrowingCallable use : List.<ThrowingCallable>of(() -> earlier.digest(""),
+						() -> new StateBroadcast(state, () -> state), () -> store(world.group(0), state))) {
+					assertThatIllegalStateException().isThrownBy(use)
+						.withMessageContaining("a CheckpointStore uses this ModelState");
+				}
+			}
+		}
+	}
+
 	/** Both would continue from the checkpoint of one of them. */
 	@Test
 	void ranksOfDifferentJobsRestoreNothing() throws Exception {
@@ -450,7 +471,8 @@ class ShardedCheckpointTest {
 					ModelState state = new ModelState(ModelTensors.of(parameters), optimizer, TrainingDevice.CPU);
 					CheckpointStore store = store(world.group(0), state)) {
 				assertThat(stepOf(store.restore())).isEqualTo(from);
-				state.stage();
+				state.stage(() -> {
+				});
 				try (PointerScope _ = new PointerScope()) {
 					assertThat(state.stagedOptimizer())
 						.filteredOn((tensor) -> tensor.header().name().equals("optimizer.exp_avg.weight"))
