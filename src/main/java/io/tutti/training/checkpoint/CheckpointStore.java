@@ -359,7 +359,7 @@ public final class CheckpointStore implements AutoCloseable {
 		catch (CollectiveException ex) {
 			throw ex;
 		}
-		catch (IOException | RuntimeException | OutOfMemoryError ex) {
+		catch (IOException | RuntimeException | Error ex) {
 			return Found.rejected(ExitCode.INTERNAL, "cannot read checkpoint " + checkpoint + ": " + ex);
 		}
 	}

@@ -43,7 +43,7 @@ final class FailTogether {
 		catch (CollectiveException ex) {
 			throw ex;
 		}
-		catch (RuntimeException | OutOfMemoryError ex) {
+		catch (RuntimeException | Error ex) {
 			own = ex;
 		}
 		List<String> failures = TextGather.allGather(group,
