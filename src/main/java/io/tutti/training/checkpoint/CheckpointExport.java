@@ -94,7 +94,8 @@ public final class CheckpointExport {
 			TensorHeader header = files.model().get(index);
 			try (Arena arena = Arena.ofConfined()) {
 				MemorySegment data = arena.allocate(header.bytes(), Long.BYTES);
-				files.readModel(header, data);
+				files.readModel(header, data, () -> {
+				});
 				archive.add("data/" + index, data);
 			}
 		}

@@ -2,7 +2,6 @@ package io.tutti.training.checkpoint;
 
 import java.io.Closeable;
 import java.io.IOException;
-import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -54,38 +53,41 @@ final class CheckpointFiles implements Closeable {
 
 	private final CheckpointManifest manifest;
 
-	private final List<SafetensorsReader> readers = new ArrayList<>();
+	private final List<Shard> shards = new ArrayList<>();
 
-	private final Map<TensorHeader, SafetensorsReader> model = new LinkedHashMap<>();
+	private final Map<TensorHeader, Shard> model = new LinkedHashMap<>();
 
-	private final Map<TensorHeader, SafetensorsReader> optimizer = new LinkedHashMap<>();
+	private final Map<TensorHeader, Shard> optimizer = new LinkedHashMap<>();
 
-	/** Opens a checkpoint and compares all of its content with the hashes. */
-	CheckpointFiles(Path directory) throws IOException {
-		this(directory, () -> {
-		});
+	/** A file of tensors, which is compared with its hash once all of it is read. */
+	private record Shard(String name, String sum, SafetensorsReader reader) {
+
+		void read(TensorHeader header, MemorySegment data, Runnable reading) throws IOException {
+			this.reader.read(header, data, reading);
+			requireUndamaged();
+		}
+
+		void requireUndamaged() {
+			if (this.reader.isComplete()) {
+				requireSum(this.name, this.sum, this.reader.sha256());
+			}
+		}
+
 	}
 
 	/**
-	 * Opens a checkpoint and compares all of its content with the hashes.
-	 * @param reading called again and again meanwhile
+	 * Opens a checkpoint. Compares the manifest with its hash; the tensors are compared
+	 * as they are read.
 	 * @throws IllegalArgumentException if it is incomplete, damaged or of another
 	 * version; the message says which
 	 * @throws IOException if it cannot be read
 	 */
-	CheckpointFiles(Path directory, Runnable reading) throws IOException {
+	CheckpointFiles(Path directory) throws IOException {
 		Map<String, String> sums = sums(directory);
-		for (Map.Entry<String, String> sum : sums.entrySet()) {
-			Path file = directory.resolve(sum.getKey());
-			if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
-				throw new IllegalArgumentException("it is incomplete: there is no file " + sum.getKey());
-			}
-			if (!sha256(file, reading).equals(sum.getValue())) {
-				throw new IllegalArgumentException(
-						"it is truncated or damaged: the SHA-256 of " + sum.getKey() + " does not match");
-			}
+		for (String name : sums.keySet()) {
+			requireFile(directory.resolve(name));
 		}
-		this.manifest = manifest(directory);
+		this.manifest = manifest(directory, sums.get(MANIFEST));
 		try {
 			open(directory, this.manifest.model(), sums, this.model);
 			open(directory, this.manifest.optimizerState(), sums, this.optimizer);
@@ -145,20 +147,26 @@ final class CheckpointFiles implements Closeable {
 		return List.copyOf(this.optimizer.keySet());
 	}
 
-	/** Reads the data of one of the model's tensors. */
-	void readModel(TensorHeader header, MemorySegment data) throws IOException {
-		this.model.get(header).read(header, data);
+	/**
+	 * Reads the data of the next of the model's tensors. Use none of the data before all
+	 * of it is read.
+	 * @param header the next of {@link #model()}
+	 * @param reading called again and again meanwhile
+	 * @throws IllegalArgumentException at the last tensor of a file that is damaged
+	 */
+	void readModel(TensorHeader header, MemorySegment data, Runnable reading) throws IOException {
+		this.model.get(header).read(header, data, reading);
 	}
 
-	/** Reads the data of one of the optimizer's tensors. */
-	void readOptimizer(TensorHeader header, MemorySegment data) throws IOException {
-		this.optimizer.get(header).read(header, data);
+	/** Reads the data of the next of the optimizer's tensors in the same way. */
+	void readOptimizer(TensorHeader header, MemorySegment data, Runnable reading) throws IOException {
+		this.optimizer.get(header).read(header, data, reading);
 	}
 
 	@Override
 	public void close() throws IOException {
-		for (SafetensorsReader reader : this.readers) {
-			reader.close();
+		for (Shard shard : this.shards) {
+			shard.reader().close();
 		}
 	}
 
@@ -195,7 +203,8 @@ final class CheckpointFiles implements Closeable {
 
 	private static Map<String, String> sums(Path directory) throws IOException {
 		Map<String, String> sums = new LinkedHashMap<>();
-		for (String line : text(directory.resolve(SUMS)).lines().toList()) {
+		String text = new String(content(directory.resolve(SUMS)), StandardCharsets.UTF_8);
+		for (String line : text.lines().toList()) {
 			Matcher sum = SUM.matcher(line);
 			if (!sum.matches() || sums.put(sum.group(2), sum.group(1)) != null) {
 				throw new IllegalArgumentException("it is damaged: " + SUMS + " is not a list of hashes");
@@ -207,9 +216,13 @@ final class CheckpointFiles implements Closeable {
 		return sums;
 	}
 
-	private static CheckpointManifest manifest(Path directory) throws IOException {
+	private static CheckpointManifest manifest(Path directory, String sum) throws IOException {
+		byte[] json = content(directory.resolve(MANIFEST));
+		MessageDigest digest = Sha256.newDigest();
+		digest.update(json);
+		requireSum(MANIFEST, sum, Sha256.hex(digest));
 		try {
-			return SafetensorsFormat.MAPPER.readValue(text(directory.resolve(MANIFEST)), CheckpointManifest.class);
+			return SafetensorsFormat.MAPPER.readValue(json, CheckpointManifest.class);
 		}
 		catch (JacksonException ex) {
 			Throwable reason = (ex.getCause() instanceof IllegalArgumentException cause) ? cause : ex;
@@ -217,43 +230,43 @@ final class CheckpointFiles implements Closeable {
 		}
 	}
 
-	private static String text(Path file) throws IOException {
+	private static void requireSum(String name, String expected, String actual) {
+		if (!actual.equals(expected)) {
+			throw new IllegalArgumentException(
+					"it is truncated or damaged: the SHA-256 of " + name + " does not match");
+		}
+	}
+
+	private static void requireFile(Path file) {
 		if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
 			throw new IllegalArgumentException("it is incomplete: there is no file " + file.getFileName());
 		}
+	}
+
+	private static byte[] content(Path file) throws IOException {
+		requireFile(file);
 		if (Files.size(file) > MAX_TEXT_BYTES) {
 			throw new IllegalArgumentException(
 					"it is damaged: " + file.getFileName() + " has more than " + MAX_TEXT_BYTES + " bytes");
 		}
-		return new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
+		return Files.readAllBytes(file);
 	}
 
-	private static String sha256(Path file, Runnable reading) throws IOException {
-		MessageDigest digest = Sha256.newDigest();
-		byte[] piece = new byte[1 << 20];
-		try (InputStream input = Files.newInputStream(file)) {
-			for (int read = input.read(piece); read >= 0; read = input.read(piece)) {
-				digest.update(piece, 0, read);
-				reading.run();
-			}
-		}
-		return Sha256.hex(digest);
-	}
-
-	private void open(Path directory, List<String> names, Map<String, String> sums,
-			Map<TensorHeader, SafetensorsReader> tensors) throws IOException {
+	private void open(Path directory, List<String> names, Map<String, String> sums, Map<TensorHeader, Shard> tensors)
+			throws IOException {
 		Set<String> known = new HashSet<>();
 		for (String name : names) {
 			if (!SHARD.matcher(name).matches() || !sums.containsKey(name)) {
 				throw new IllegalArgumentException("it is damaged: " + SUMS + " lacks the file '" + name + "'");
 			}
-			SafetensorsReader reader = new SafetensorsReader(directory.resolve(name));
-			this.readers.add(reader);
-			for (TensorHeader header : reader.tensors()) {
+			Shard shard = new Shard(name, sums.get(name), new SafetensorsReader(directory.resolve(name)));
+			this.shards.add(shard);
+			shard.requireUndamaged();
+			for (TensorHeader header : shard.reader().tensors()) {
 				if (!known.add(header.name())) {
 					throw new IllegalArgumentException("two of its files hold " + header.name());
 				}
-				tensors.put(header, reader);
+				tensors.put(header, shard);
 			}
 		}
 	}

@@ -68,10 +68,10 @@ public final class CheckpointStore implements AutoCloseable {
 
 	private @Nullable Future<SavedCheckpoint> pending;
 
-	/** Reads the data of tensors. */
+	/** Reads the data of tensors, in their order. */
 	private interface Source {
 
-		void read(TensorHeader header, MemorySegment data) throws IOException;
+		void read(TensorHeader header, MemorySegment data, Runnable reading) throws IOException;
 
 	}
 
@@ -104,8 +104,9 @@ public final class CheckpointStore implements AutoCloseable {
 	 * checkpoint. A collective call.
 	 * @return the progress of the checkpoint, {@code null} if there is none
 	 * @throws CheckpointException on every rank, if the ranks' jobs differ, if another
-	 * job uses the directory, or if this job cannot continue from the checkpoint. If a
-	 * rank cannot take over the state, the others may have: do not train on
+	 * job uses the directory, if the checkpoint is damaged or cannot be read, or if this
+	 * job cannot continue from it. If a rank cannot take over the state, the others may
+	 * have: do not train on
 	 */
 	public @Nullable Progress restore() {
 		return restore((_) -> {
@@ -123,9 +124,6 @@ public final class CheckpointStore implements AutoCloseable {
 		requireOneJob();
 		this.toldNanos = System.nanoTime();
 		try (Found found = (this.group.rank() == 0) ? find() : Found.nothing()) {
-			while (broadcastReading(false)) {
-				// Rank 0 reads a large checkpoint.
-			}
 			CheckpointLookup lookup = found.lookup().broadcast(this.group);
 			lookup.requireAccepted();
 			return lookup.checkpoint().isEmpty() ? null
@@ -365,7 +363,7 @@ public final class CheckpointStore implements AutoCloseable {
 	}
 
 	private Found find(Path checkpoint) throws IOException {
-		CheckpointFiles files = new CheckpointFiles(checkpoint, this::tellReading);
+		CheckpointFiles files = new CheckpointFiles(checkpoint);
 		String difference = difference(files.job());
 		if (difference == null) {
 			difference = this.state.obstacle(files.manifest().optimizer(), files.model(), files.optimizer());
@@ -379,7 +377,7 @@ public final class CheckpointStore implements AutoCloseable {
 			.found(new CheckpointContents(files.manifest().progress(), files.model(), files.optimizer())), files);
 	}
 
-	/** The call in which the other ranks wait for the result has a time limit. */
+	/** The call in which the other ranks wait for the data has a time limit. */
 	private void tellReading() {
 		long now = System.nanoTime();
 		if (now - this.toldNanos >= this.group.timeout().toNanos() / TOLD_PER_TIMEOUT) {
@@ -443,18 +441,37 @@ public final class CheckpointStore implements AutoCloseable {
 	 * Broadcasts tensors of rank 0.
 	 * @param source reads their data, {@code null} on other ranks
 	 */
-	private List<StoredTensor> broadcast(List<TensorHeader> headers, @Nullable Source source, Arena arena)
-			throws IOException {
+	private List<StoredTensor> broadcast(List<TensorHeader> headers, @Nullable Source source, Arena arena) {
 		List<StoredTensor> tensors = new ArrayList<>();
 		for (TensorHeader header : headers) {
-			MemorySegment data = arena.allocate(header.bytes(), Long.BYTES);
-			if (source != null) {
-				source.read(header, data);
-			}
-			StateBroadcast.broadcast(0, this.group, data);
-			tensors.add(new StoredTensor(header, data));
+			FailTogether.run(this.group, () -> tensors.add(read(header, source, arena)));
+			StateBroadcast.broadcast(0, this.group, tensors.getLast().data());
 		}
 		return tensors;
+	}
+
+	/** Every rank makes the same calls, also if it fails. */
+	private StoredTensor read(TensorHeader header, @Nullable Source source, Arena arena) {
+		try {
+			StoredTensor tensor = new StoredTensor(header, arena.allocate(header.bytes(), Long.BYTES));
+			if (source != null) {
+				source.read(header, tensor.data(), this::tellReading);
+			}
+			return tensor;
+		}
+		catch (IllegalArgumentException ex) {
+			throw CheckpointException.onThisRank(ExitCode.BAD_CONFIGURATION, "cannot continue from the checkpoint in "
+					+ this.options.directory() + ": " + ex.getMessage() + ADVICE, ex);
+		}
+		catch (IOException ex) {
+			throw CheckpointException
+				.onThisRank("cannot read the checkpoint in " + this.options.directory() + ": " + ex, ex);
+		}
+		finally {
+			while (broadcastReading(false)) {
+				// Rank 0 reads a large tensor.
+			}
+		}
 	}
 
 	/** Runs on the writing thread. */

@@ -31,7 +31,8 @@ final class FailTogether {
 	}
 
 	/**
-	 * Runs this rank's work, which makes no collective call. A collective call.
+	 * Runs this rank's work. Its collective calls are the same whether it fails or not. A
+	 * collective call.
 	 * @throws CheckpointException on every rank, if a rank's work failed; the group stays
 	 * usable
 	 */

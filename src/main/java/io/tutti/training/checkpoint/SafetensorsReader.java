@@ -11,19 +11,22 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 
+import io.tutti.training.internal.Sha256;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 
 /**
- * Reads a safetensors file that may be damaged or forged. The constructor validates the
- * header; data is read, not mapped, since access to a mapped file that another process
- * truncates ends the JVM.
+ * Reads a safetensors file that may be damaged or forged, once and in its order, so that
+ * the hash is that of the bytes that were used. The constructor validates the header;
+ * data is read, not mapped, since access to a mapped file that another process truncates
+ * ends the JVM.
  */
 final class SafetensorsReader implements Closeable {
 
@@ -33,8 +36,12 @@ final class SafetensorsReader implements Closeable {
 
 	private final FileChannel channel;
 
-	/** Positions of the data in the file, in their order. */
-	private final Map<TensorHeader, Long> positions = new LinkedHashMap<>();
+	private final MessageDigest digest = Sha256.newDigest();
+
+	/** In the order of their data, which is contiguous. */
+	private final List<TensorHeader> tensors;
+
+	private final Iterator<TensorHeader> unread;
 
 	private record Location(TensorHeader header, long from) {
 	}
@@ -51,8 +58,8 @@ final class SafetensorsReader implements Closeable {
 		try {
 			long headerBytes = headerBytes();
 			SafetensorsFormat.Header header = header((int) headerBytes);
-			locations(header, Long.BYTES + headerBytes)
-				.forEach((location) -> this.positions.put(location.header(), location.from()));
+			this.tensors = locations(header, Long.BYTES + headerBytes).stream().map(Location::header).toList();
+			this.unread = this.tensors.iterator();
 		}
 		catch (IOException | RuntimeException ex) {
 			this.channel.close();
@@ -62,20 +69,33 @@ final class SafetensorsReader implements Closeable {
 
 	/** The tensors in the order of their data. */
 	List<TensorHeader> tensors() {
-		return List.copyOf(this.positions.keySet());
+		return this.tensors;
 	}
 
 	/**
-	 * Reads the data of a tensor.
-	 * @param header one of {@link #tensors()}
+	 * Reads the data of the next tensor.
+	 * @param header the next of {@link #tensors()}
 	 * @param data native memory of the tensor's size
+	 * @param reading called again and again meanwhile
 	 */
-	void read(TensorHeader header, MemorySegment data) throws IOException {
-		long from = this.positions.get(header);
-		for (long done = 0; done < data.byteSize(); done += PIECE_BYTES) {
-			ByteBuffer piece = data.asSlice(done, Math.min(PIECE_BYTES, data.byteSize() - done)).asByteBuffer();
-			readFully(piece, from + done);
+	void read(TensorHeader header, MemorySegment data, Runnable reading) throws IOException {
+		if (!this.unread.next().equals(header)) {
+			throw new IllegalStateException(header.name() + " is not the next tensor of " + this.file);
 		}
+		for (long done = 0; done < data.byteSize(); done += PIECE_BYTES) {
+			readFully(data.asSlice(done, Math.min(PIECE_BYTES, data.byteSize() - done)).asByteBuffer());
+			reading.run();
+		}
+	}
+
+	/** Whether the whole file has been read. */
+	boolean isComplete() {
+		return !this.unread.hasNext();
+	}
+
+	/** SHA-256 of the bytes that were read, in hexadecimal; once, at the end. */
+	String sha256() {
+		return Sha256.hex(this.digest);
 	}
 
 	@Override
@@ -83,22 +103,20 @@ final class SafetensorsReader implements Closeable {
 		this.channel.close();
 	}
 
-	private void readFully(ByteBuffer target, long position) throws IOException {
-		long at = position;
+	private void readFully(ByteBuffer target) throws IOException {
 		while (target.hasRemaining()) {
-			int read = this.channel.read(target, at);
-			if (read < 0) {
-				throw new EOFException(this.file + " ends at byte " + at);
+			if (this.channel.read(target) < 0) {
+				throw new EOFException(this.file + " ends at byte " + this.channel.position());
 			}
-			at += read;
 		}
+		this.digest.update(target.flip());
 	}
 
 	private long headerBytes() throws IOException {
 		long size = this.channel.size();
 		require(size >= Long.BYTES, "its " + size + " bytes do not hold the length of a header");
 		ByteBuffer length = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
-		readFully(length, 0);
+		readFully(length);
 		long bytes = length.getLong(0);
 		require(bytes >= 0 && bytes <= SafetensorsFormat.MAX_HEADER_BYTES, "its header has "
 				+ Long.toUnsignedString(bytes) + " bytes, more than " + SafetensorsFormat.MAX_HEADER_BYTES);
@@ -109,7 +127,7 @@ final class SafetensorsReader implements Closeable {
 
 	private SafetensorsFormat.Header header(int bytes) throws IOException {
 		ByteBuffer json = ByteBuffer.allocate(bytes);
-		readFully(json, Long.BYTES);
+		readFully(json);
 		require(bytes > 0 && json.get(0) == '{', "its header does not begin with '{'");
 		try {
 			String text = StandardCharsets.UTF_8.newDecoder().decode(json.flip()).toString();

@@ -1,5 +1,6 @@
 package io.tutti.training.checkpoint;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 @Timeout(60)
 @SharesLibtorch
@@ -39,6 +41,9 @@ class CheckpointExportTest {
 
 	private static final StoredTensor STEPS = new StoredTensor(new TensorHeader("steps", ElementType.I64, List.of()),
 			MemorySegment.ofArray(new byte[] { 9, 0, 0, 0, 0, 0, 0, 0 }));
+
+	private static final Runnable IGNORED = () -> {
+	};
 
 	/** Python's unpickler reads them, that of the C++ library does not. */
 	private static final Set<ElementType> LATER_TYPES = Set.of(ElementType.U16, ElementType.U32, ElementType.U64);
@@ -133,9 +138,35 @@ class CheckpointExportTest {
 		assertRejected(run, shard, "the file would be in a checkpoint");
 		assertRejected(run, Files.createSymbolicLink(this.directory.resolve("link.pt"), shard),
 				"the file would be in a checkpoint");
+		byte[] content = Files.readAllBytes(shard);
+		content[content.length - 1] ^= 1;
+		Files.write(shard, content);
+		assertRejected(run, file, "the SHA-256 of model-00001-of-00001.safetensors does not match");
 		Files.writeString(run.resolve("step-00000003").resolve(CheckpointFiles.MANIFEST), "{}");
 		assertRejected(run, file, "the SHA-256 of checkpoint.json does not match");
 		assertThat(file).doesNotExist();
+	}
+
+	/** As another process or a faulty disk may change it. */
+	@Test
+	void bytesThatChangeAfterTheCheckpointWasOpenedAreNoticed() throws Exception {
+		Path run = this.directory.resolve("run");
+		try (CheckpointDirectory checkpoints = new CheckpointDirectory(run)) {
+			add(checkpoints, 3, List.of(WEIGHT, STEPS));
+		}
+		Path checkpoint = run.resolve("step-00000003");
+		Path shard = checkpoint.resolve("model-00001-of-00001.safetensors");
+		try (CheckpointFiles files = new CheckpointFiles(checkpoint); Arena arena = Arena.ofConfined()) {
+			byte[] content = Files.readAllBytes(shard);
+			content[content.length - 1] ^= 1;
+			Files.write(shard, content);
+			TensorHeader first = files.model().getFirst();
+			TensorHeader last = files.model().getLast();
+			files.readModel(first, arena.allocate(first.bytes()), IGNORED);
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> files.readModel(last, arena.allocate(last.bytes()), IGNORED))
+				.withMessageContaining("the SHA-256 of " + shard.getFileName() + " does not match");
+		}
 	}
 
 	@Test

@@ -46,7 +46,8 @@ public final class CheckpointFixture {
 		try (CheckpointFiles kept = new CheckpointFiles(checkpoint); Arena arena = Arena.ofConfined()) {
 			for (TensorHeader header : kept.model()) {
 				MemorySegment data = arena.allocate(header.bytes());
-				kept.readModel(header, data);
+				kept.readModel(header, data, () -> {
+				});
 				values.add(data.toArray(ValueLayout.JAVA_FLOAT_UNALIGNED));
 			}
 		}

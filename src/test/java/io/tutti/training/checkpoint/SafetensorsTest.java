@@ -56,8 +56,11 @@ class SafetensorsTest {
 				.containsExactlyInAnyOrderElementsOf(TENSORS.stream().map(StoredTensor::header).toList());
 			for (int index = 0; index < reader.tensors().size(); index++) {
 				TensorHeader header = reader.tensors().get(index);
+				assertThat(reader.isComplete()).isFalse();
 				assertThat(read(reader, index)).as(header.name()).isEqualTo(bytes(header.name()));
 			}
+			assertThat(reader.isComplete()).isTrue();
+			assertThat(reader.sha256()).isEqualTo(sha256);
 		}
 	}
 
@@ -207,7 +210,7 @@ class SafetensorsTest {
 	private static byte[] read(SafetensorsReader reader, int index) throws IOException {
 		try (Arena arena = Arena.ofConfined()) {
 			MemorySegment data = arena.allocate(reader.tensors().get(index).bytes());
-			reader.read(reader.tensors().get(index), data);
+			reader.read(reader.tensors().get(index), data, IGNORED);
 			return data.toArray(ValueLayout.JAVA_BYTE);
 		}
 	}

@@ -530,6 +530,35 @@ class ShardedCheckpointTest {
 		}
 	}
 
+	/** Rank 0 notices it while the other ranks wait for the data. */
+	@Test
+	void aCheckpointThatIsDamagedAtItsEndChangesNoRank() throws Exception {
+		runWhole(0, 1);
+		Path last = CheckpointFixture.list(this.directory).getFirst().resolve("optimizer-00001-of-00001.safetensors");
+		byte[] content = Files.readAllBytes(last);
+		content[content.length - 1] ^= 1;
+		Files.write(last, content);
+		try (SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS)) {
+			RankThreads.run(2, LIMIT, (rank) -> {
+				Map<String, Tensor> parameters = parameters();
+				try (Optimizer optimizer = adam(new TensorVector(parameters.values().toArray(new Tensor[0])));
+						CheckpointStore store = store(world.group(rank),
+								new ModelState(ModelTensors.of(parameters), optimizer, TrainingDevice.CPU))) {
+					assertThatThrownBy(store::restore)
+						.isInstanceOfSatisfying(CheckpointException.class,
+								(ex) -> assertThat(ex.isKnownToAll()).isTrue())
+						.hasMessageContainingAll("rank 0 failed: cannot continue from the checkpoint in",
+								"the SHA-256 of " + last.getFileName() + " does not match", "move it away")
+						.extracting(ExitCode::of)
+						.isEqualTo(ExitCode.BAD_CONFIGURATION);
+				}
+				parameters().forEach((name, tensor) -> assertThat(parameters.get(name).equal(tensor)).isTrue());
+				world.group(rank).barrier();
+				return null;
+			});
+		}
+	}
+
 	/** libtorch cannot remove the state of a parameter. */
 	@Test
 	void anOptimizerWithAStateThatTheCheckpointLacksIsRefused() throws Exception {
@@ -614,7 +643,7 @@ class ShardedCheckpointTest {
 		});
 	}
 
-	/** A large checkpoint is compared with its hashes for longer than a call may take. */
+	/** A large tensor is read for longer than a call may take. */
 	@Test
 	void theOtherRanksAreToldThatRankZeroIsReading() throws Exception {
 		runDivided(2, 0, 1);
@@ -820,12 +849,14 @@ class ShardedCheckpointTest {
 				Arena arena = Arena.ofConfined()) {
 			for (TensorHeader header : files.model()) {
 				MemorySegment data = arena.allocate(header.bytes(), Long.BYTES);
-				files.readModel(header, data);
+				files.readModel(header, data, () -> {
+				});
 				tensors.put(header.name(), data.toArray(ValueLayout.JAVA_BYTE));
 			}
 			for (TensorHeader header : files.optimizer()) {
 				MemorySegment data = arena.allocate(header.bytes(), Long.BYTES);
-				files.readOptimizer(header, data);
+				files.readOptimizer(header, data, () -> {
+				});
 				tensors.put(header.name(), data.toArray(ValueLayout.JAVA_BYTE));
 			}
 		}
