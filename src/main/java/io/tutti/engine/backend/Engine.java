@@ -217,12 +217,12 @@ public final class Engine implements AutoCloseable {
 	 */
 	private static DataListener open(@Nullable InetAddress address, int port, RankAssignment assignment)
 			throws IOException {
-		DataListener listener = DataListener.open(address, port);
+		DataListener listener = DataListener.open(address, port, assignment.worldSize());
 		if (port != 0 || listener.port() != assignment.masterPort()) {
 			return listener;
 		}
 		try (listener) {
-			return DataListener.open(address, port);
+			return DataListener.open(address, port, assignment.worldSize());
 		}
 	}
 

@@ -32,8 +32,9 @@ public final class ConnectionAcceptor implements AutoCloseable {
 	public interface Port<H extends ClientHello> {
 
 		/**
-		 * A client has proved itself. The owner sends the welcome and releases the
-		 * connection, see {@link #release}.
+		 * A client has proved itself. The owner releases the connection, see
+		 * {@link #release}, and then sends the welcome: one that is closed to make room
+		 * must not look established to the client.
 		 * @throws HandshakeException to refuse the client
 		 */
 		void authenticated(PeerSocket socket, Handshake.Verified<H> client) throws IOException;

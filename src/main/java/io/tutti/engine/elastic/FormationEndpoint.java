@@ -372,8 +372,8 @@ final class FormationEndpoint implements AutoCloseable {
 			throw new HandshakeException(Reason.PROTOCOL,
 					"a slot must be in 0.." + (this.endpoints.size() - 1) + ", got " + hello.rank());
 		}
-		Handshake.write(socket, client.welcome(), HandshakeDeadline.within(ConnectionAcceptor.HANDSHAKE_LIMIT));
 		if (this.acceptor.release(socket)) {
+			Handshake.write(socket, client.welcome(), HandshakeDeadline.within(ConnectionAcceptor.HANDSHAKE_LIMIT));
 			Thread.startVirtualThread(() -> serve(new FormationLink(socket), hello));
 		}
 	}

@@ -44,7 +44,7 @@ class InterruptedConnectTest {
 	void theFailureNamesTheInterruptedRankAndNotItsPeer() throws Exception {
 		InetAddress loopback = InetAddress.getLoopbackAddress();
 		try (ServerSocket silent = new ServerSocket(0, 8, loopback);
-				DataListener listener = DataListener.open(loopback, 0);
+				DataListener listener = DataListener.open(loopback, 0, 2);
 				DefaultProcessGroup group = group(silent, listener)) {
 			Thread caller = Thread.currentThread();
 			Thread.ofPlatform().start(() -> interruptOnceConnected(silent, caller));

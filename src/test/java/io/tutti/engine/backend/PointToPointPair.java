@@ -117,7 +117,7 @@ final class PointToPointPair implements AutoCloseable {
 		SessionKey key = new SessionKey(new byte[] { 7 });
 		List<PeerAddress> roster = new ArrayList<>();
 		for (int rank = 0; rank < 2; rank++) {
-			DataListener listener = DataListener.open(InetAddress.getLoopbackAddress(), 0);
+			DataListener listener = DataListener.open(InetAddress.getLoopbackAddress(), 0, 2);
 			listener.start(rank, key, null);
 			this.listeners.add(listener);
 			roster.add(new PeerAddress(rank, advertised, listener.port(), "host"));

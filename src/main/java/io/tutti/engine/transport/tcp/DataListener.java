@@ -74,9 +74,10 @@ public final class DataListener implements AutoCloseable {
 	 * Binds the port.
 	 * @param address where to listen, {@code null} for every address
 	 * @param port port, 0 for the kernel's choice
+	 * @param worldSize how many ranks may connect at once
 	 */
-	public static DataListener open(@Nullable InetAddress address, int port) throws IOException {
-		return open(address, port, ConnectionAcceptor.OTHER_CLIENTS, ConnectionAcceptor.HANDSHAKE_LIMIT);
+	public static DataListener open(@Nullable InetAddress address, int port, int worldSize) throws IOException {
+		return open(address, port, ConnectionAcceptor.OTHER_CLIENTS + worldSize, ConnectionAcceptor.HANDSHAKE_LIMIT);
 	}
 
 	static DataListener open(@Nullable InetAddress address, int port, int maxHandshakes, Duration handshakeLimit)
@@ -122,8 +123,8 @@ public final class DataListener implements AutoCloseable {
 			throw new HandshakeException(RendezvousException.Reason.PROTOCOL,
 					"a connection to rank " + hello.acceptor() + " has reached rank " + worldRank);
 		}
-		Handshake.write(socket, client.welcome(), HandshakeDeadline.within(ConnectionAcceptor.HANDSHAKE_LIMIT));
 		if (this.acceptor.release(socket)) {
+			Handshake.write(socket, client.welcome(), HandshakeDeadline.within(ConnectionAcceptor.HANDSHAKE_LIMIT));
 			park(hello, new TcpStream(socket));
 		}
 	}

@@ -32,7 +32,8 @@ class TcpTransportTest {
 	 */
 	@RepeatedTest(5)
 	void aDeadlineThatPassesDuringTheFirstConnectionIsATimeout() throws Exception {
-		try (ServerSocket full = new ServerSocket(0, 1, LOOPBACK); DataListener own = DataListener.open(LOOPBACK, 0)) {
+		try (ServerSocket full = new ServerSocket(0, 1, LOOPBACK);
+				DataListener own = DataListener.open(LOOPBACK, 0, 2)) {
 			List<SocketChannel> queued = fill(full);
 			TcpSettings settings = new TcpSettings(CongestionControl.SYSTEM, Duration.ofSeconds(10),
 					Duration.ofSeconds(10), true, null);
