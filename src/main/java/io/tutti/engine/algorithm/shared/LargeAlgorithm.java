@@ -33,7 +33,7 @@ final class LargeAlgorithm implements Algorithm {
 	 * A rank that runs ends its pass within milliseconds of a failure; one that has died
 	 * never does.
 	 */
-	private static final Duration PASS_LIMIT = Duration.ofMillis(500);
+	private static final Duration PASS_LIMIT = Duration.ofMillis(100);
 
 	private final LargeCollective collective;
 

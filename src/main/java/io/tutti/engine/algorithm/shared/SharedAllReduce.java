@@ -81,7 +81,8 @@ final class SharedAllReduce implements LargeCollective {
 		long share = (call.bytes() / this.worldSize + ALIGNMENT) & -ALIGNMENT;
 		long start = this.rank * share;
 		long end = Math.min(start + share, call.bytes());
-		for (long offset = start; offset < end && this.buffers.writable(); offset += CHECKED_BYTES) {
+		for (long offset = start; offset < end; offset += CHECKED_BYTES) {
+			this.buffers.requireWritable();
 			if (offset > start) {
 				this.transport.check();
 			}

@@ -104,17 +104,19 @@ public final class PeerBuffers {
 	}
 
 	/**
-	 * Whether this rank may go on to write to the other ranks' buffers: the caller of a
-	 * call that has failed uses its buffer again. {@link #awaitFinished()} then waits for
-	 * the verdict.
+	 * Requires that this rank may go on to write to the other ranks' buffers. If a call
+	 * has failed, its caller uses its buffer again, so this rank's pass ends where it is,
+	 * and its own call has failed, too: no rank may take the incomplete pass for a
+	 * finished one. Then waits for the verdict.
 	 */
-	public boolean writable() {
+	public void requireWritable() {
 		for (int rank = 0; rank < this.memory.ranks(); rank++) {
 			if (this.memory.hasFailed(rank, Line.FAILED)) {
-				return false;
+				this.memory.fail(Line.FAILED);
+				finish();
+				requireUnchanged(rank);
 			}
 		}
-		return true;
 	}
 
 	/** Address of a rank's accessible buffer in this process. */

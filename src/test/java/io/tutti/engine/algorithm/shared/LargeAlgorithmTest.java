@@ -41,10 +41,11 @@ class LargeAlgorithmTest {
 			ranks.get(1).slots().post();
 			ShmTransport own = ranks.get(0);
 			LargeAlgorithm algorithm = new LargeAlgorithm(new Late(own), 0, 2, own, new CopyChoices(own));
-			assertThat(ranks.get(1).buffers().writable()).isTrue();
+			ranks.get(1).buffers().requireWritable();
 			assertThatThrownBy(() -> algorithm.run(calls.get(0))).isInstanceOfSatisfying(
 					CollectiveTimeoutException.class, (late) -> assertThat(late.peers()).containsExactly(1));
-			assertThat(ranks.get(1).buffers().writable()).isFalse();
+			calls.get(1).deadline().restart(System.nanoTime() - 2, 1);
+			assertThatThrownBy(ranks.get(1).buffers()::requireWritable).isInstanceOf(CollectiveTimeoutException.class);
 		}
 		finally {
 			ranks.forEach(ShmTransport::close);

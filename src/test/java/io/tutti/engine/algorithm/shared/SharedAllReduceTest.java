@@ -78,7 +78,9 @@ class SharedAllReduceTest {
 	@Test
 	void nothingIsWrittenToTheBufferOfARankWhoseCallHasFailed() {
 		this.ranks.get(0).fail();
-		algorithm(1).runDirectly(this.calls.get(1), true);
+		this.calls.get(1).deadline().restart(System.nanoTime(), Duration.ofMillis(200).toNanos());
+		assertThatThrownBy(() -> algorithm(1).runDirectly(this.calls.get(1), true))
+			.isInstanceOf(CollectiveTimeoutException.class);
 		assertThat(last(0)).isZero();
 	}
 
