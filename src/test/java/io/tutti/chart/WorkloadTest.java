@@ -105,7 +105,7 @@ class WorkloadTest {
 		assertThat(jobSet.at("/failurePolicy/maxRestarts").asInt()).isEqualTo(5);
 		assertThat(jobSet.at("/failurePolicy/rules/0/action").asString()).isEqualTo("FailJobSet");
 		assertThat(jobSet.at("/failurePolicy/rules/0/onJobFailureReasons").toString())
-			.isEqualTo("[\"PodFailurePolicy\"]");
+			.isEqualTo("[\"PodFailurePolicy\",\"DeadlineExceeded\"]");
 		assertThat(jobSet.at("/replicatedJobs/0/template/spec/backoffLimit").asInt(-1)).isZero();
 		assertThat(jobSet.at("/network/publishNotReadyAddresses").asBoolean()).isTrue();
 		assertThat(chart.scenario("jobset").all("Service")).isEmpty();
