@@ -188,6 +188,8 @@ kueue.x-k8s.io/queue-name: {{ .Values.gang.queue | quote }}
 {{- define "tutti.rankPorts" -}}
 {{- if eq .Values.backend "nccl" -}}
 # All ports: NCCL's connections use ephemeral ports.
+{{- else if and (include "tutti.elastic" .) (gt (int .Values.ranksPerPod) 1) -}}
+# All ports: the rank that leads the next generation listens at an ephemeral port while a stopped rank of its pod holds the rendezvous port.
 {{- else -}}
 ports:
   - protocol: TCP

@@ -170,6 +170,21 @@ class SurroundingsTest {
 		assertThat(ports(policy.at("/ingress/1"))).containsExactly(8080);
 	}
 
+	/**
+	 * While a stopped rank holds the rendezvous port, another rank of its pod takes a
+	 * free one.
+	 */
+	@Test
+	void ranksOfAnElasticPodOfSeveralReachEachOtherAtEphemeralPorts() {
+		JsonNode policy = chart.scenario("elastic-jobset").only("NetworkPolicy").path("spec");
+		for (JsonNode rule : List.of(policy.at("/ingress/0"), policy.at("/egress/0"))) {
+			assertThat(rule.has("ports")).isFalse();
+			assertThat(rule.toString()).contains("podSelector", "\"app.kubernetes.io/component\":\"rank\"");
+		}
+		assertThat(ports(chart.scenario("elastic").only("NetworkPolicy").at("/spec/ingress/0"))).containsExactly(29500,
+				29501, 29700);
+	}
+
 	@Test
 	void httpIsOpenToThePeersInTheValues() {
 		JsonNode http = chart.scenario("serve").only("NetworkPolicy").at("/spec/ingress/1");
@@ -184,14 +199,16 @@ class SurroundingsTest {
 	void thePolicyNamesThePortsOfTheRanks(Path values) {
 		Rendered rendered = chart.render(values);
 		Map<String, String> environment = rendered.environment();
-		boolean nccl = "nccl".equals(environment.get("SPRING_PROFILES_ACTIVE"));
+		boolean elastic = environment.containsKey("TUTTI_ELASTIC_ENDPOINTS");
+		boolean every = "nccl".equals(environment.get("SPRING_PROFILES_ACTIVE"))
+				|| elastic && rendered.ranksPerPod() > 1;
 		List<Integer> between = new ArrayList<>(List.of(Integer.parseInt(environment.get("MASTER_PORT"))));
 		between.addAll(consecutive(environment.get("TUTTI_TRANSPORT_PORT"), rendered));
-		if (environment.containsKey("TUTTI_ELASTIC_ENDPOINTS")) {
+		if (elastic) {
 			between.addAll(consecutive("29700", rendered));
 		}
 		for (JsonNode policy : rendered.all("NetworkPolicy")) {
-			assertThat(ports(policy.at("/spec/ingress/0"))).containsExactlyElementsOf(nccl ? List.of() : between);
+			assertThat(ports(policy.at("/spec/ingress/0"))).containsExactlyElementsOf(every ? List.of() : between);
 			assertThat(ports(policy.at("/spec/ingress/1")))
 				.containsExactlyElementsOf(consecutive(environment.get("TUTTI_HTTP_PORT"), rendered));
 		}
