@@ -108,14 +108,15 @@ class RankPodTest {
 
 	@ParameterizedTest
 	@MethodSource("scenarios")
-	void aPodIsKilledOnlyAfterItsDrain(Path values) {
+	void aPodIsKilledOnlyAfterItsDrainAndLastCheckpoint(Path values) {
 		Rendered rendered = chart.render(values);
 		int drainSeconds = Integer.parseInt(rendered.environment().get("TUTTI_TIMEOUT_DRAIN").replace("s", ""));
-		assertThat(rendered.pod().path("terminationGracePeriodSeconds").asInt()).isEqualTo(drainSeconds + 15);
+		assertThat(rendered.pod().path("terminationGracePeriodSeconds").asInt()).isEqualTo(drainSeconds + 70);
 	}
 
 	@Test
 	void sharedMemoryHasASizeLimit() {
+	/** A rank halts 65 s after its drain, a launcher kills its ranks after 70 s. */
 		JsonNode pod = chart.scenario("volcano").pod();
 		assertThat(pod.at("/volumes/0/name").asString()).isEqualTo("shm");
 		assertThat(pod.at("/volumes/0/emptyDir/medium").asString()).isEqualTo("Memory");
