@@ -305,7 +305,10 @@ ports:
 {{- if regexMatch "^(MANAGEMENT_ENDPOINTS_WEB|TUTTI_HTTP)_BASE_?PATH$" .name -}}
 {{- fail (printf "extraEnv sets %s, but probes and test use its default" .name) -}}
 {{- end -}}
-{{- if has .name (list "RANK" "WORLD_SIZE") -}}
+{{- if regexMatch "^TUTTI_MASTER_?(ADDRESS|PORT)$" .name -}}
+{{- fail (printf "extraEnv sets %s, but peers use the first pod and ports.rendezvous" .name) -}}
+{{- end -}}
+{{- if regexMatch "^(RANK|WORLD_SIZE|TUTTI_(RANK|WORLD_?SIZE))$" .name -}}
 {{- fail (printf "extraEnv sets %s, but the chart numbers the ranks by worldSize and ranksPerPod" .name) -}}
 {{- end -}}
 {{- end -}}
@@ -316,11 +319,14 @@ ports:
 {{- end -}}
 {{- end -}}
 {{- range $values.workload.args -}}
-{{- if regexMatch "^--(http-port|tutti[.](http|transport|rendezvous)[.](port|address|bind-address)|(management[.])?server[.](port|address|ssl[.].*)|(management[.]endpoints[.]web|tutti[.]http)[.]base-path)(=|$)" . -}}
-{{- fail (printf "workload.args has %s, but probes and peers use the values under ports, and the default paths" .) -}}
+{{- if regexMatch "^--(http-port|tutti[.](rank|world-size|master-(address|port))|tutti[.](http|transport|rendezvous)[.](port|address|bind-address)|(management[.])?server[.](port|address|ssl[.].*)|(management[.]endpoints[.]web|tutti[.]http)[.]base-path)(=|$)" . -}}
+{{- fail (printf "workload.args has %s, but probes and peers use worldSize, the values under ports, and the default paths" .) -}}
 {{- end -}}
 {{- end -}}
-{{- range $path, $instead := dict "server.port" "ports.http: set that" "server.address" "ports.http: set that" "management.server.port" "ports.http: set that" "server.ssl" "tls.http: set that" "management.endpoints.web.base-path" "its default" "tutti.http.base-path" "its default" -}}
+{{- $port := "probes depend on ports.http: set that" -}}
+{{- $path := "probes depend on its default" -}}
+{{- $number := "the chart numbers the ranks by worldSize and ranksPerPod" -}}
+{{- range $path, $reason := dict "server.port" $port "server.address" $port "management.server.port" $port "server.ssl" "probes depend on tls.http: set that" "management.endpoints.web.base-path" $path "tutti.http.base-path" $path "tutti.master-address" "peers depend on the first pod" "tutti.master-port" "peers depend on ports.rendezvous: set that" "tutti.rank" $number "tutti.world-size" $number -}}
 {{- $section := $values.config -}}
 {{- range initial (splitList "." $path) -}}
 {{- if kindIs "map" $section -}}
@@ -328,7 +334,7 @@ ports:
 {{- end -}}
 {{- end -}}
 {{- if or (hasKey $values.config $path) (and (kindIs "map" $section) (hasKey $section (splitList "." $path | last))) -}}
-{{- fail (printf "config sets %s, but probes depend on %s" $path $instead) -}}
+{{- fail (printf "config sets %s, but %s" $path $reason) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -120,6 +120,18 @@ class RefusedValuesTest {
 					{extraEnv: [{name: TUTTI_ELASTIC_MINRANKS, value: "1"}]}                            | depend on elastic.minRanks
 					{workload: {kind: Job, args: ["--tutti.elastic.min-ranks=1"]}}                      | depend on elastic.minRanks
 					{fullnameOverride: 9lives}                                                          | must begin with a letter
+					{extraEnv: [{name: TUTTI_MASTER_PORT, value: "1"}]}                                 | TUTTI_MASTER_PORT, but peers use
+					{extraEnv: [{name: TUTTI_MASTERADDRESS, value: a}]}                                 | TUTTI_MASTERADDRESS, but peers use
+					{extraEnv: [{name: TUTTI_RANK, value: "0"}]}                                        | TUTTI_RANK, but the chart numbers
+					{extraEnv: [{name: TUTTI_WORLDSIZE, value: "2"}]}                                   | TUTTI_WORLDSIZE, but the chart numbers
+					{workload: {kind: Job, args: ["--tutti.master-port=1"]}}                            | --tutti.master-port=1
+					{workload: {kind: Job, args: ["--tutti.master-address", a]}}                        | --tutti.master-address
+					{workload: {kind: Job, args: ["--tutti.rank=0"]}}                                   | --tutti.rank=0
+					{workload: {kind: Job, args: ["--tutti.world-size=3"]}}                             | --tutti.world-size=3
+					{config: {tutti: {master-port: 1}}}                                                 | tutti.master-port, but peers depend on ports.rendezvous
+					{config: {tutti.master-address: a}}                                                 | tutti.master-address, but peers depend on the first pod
+					{config: {tutti: {rank: 0}}}                                                        | tutti.rank, but the chart numbers
+					{config: {tutti: {world-size: 3}}}                                                  | tutti.world-size, but the chart numbers
 					""")
 	void contradictoryValuesAreRejectedByName(String values, String named) {
 		assertThatIllegalStateException().isThrownBy(() -> chart.with(values)).withMessageContaining(named);
@@ -131,7 +143,8 @@ class RefusedValuesTest {
 			"{gang: {scheduler: volcano}}", "{podMonitor: {enabled: true}, networkPolicy: {enabled: false}}",
 			"{config: {server: {tomcat: {threads: {max: 9}}}, management: {tracing: {}}}}",
 			"{extraEnv: [{name: SERVER_TOMCAT_THREADS_MAX, value: '9'}]}",
-			"{workload: {kind: Job, args: [--epochs, '5']}}",
+			"{workload: {kind: Job, args: [--epochs, '5']}}", "{workload: {kind: Job, args: [--tutti.rank-log, a]}}",
+			"{config: {tutti: {transport: {kind: tcp}}}}", "{extraEnv: [{name: TUTTI_RANKS, value: a}]}",
 			"{checkpoint: {existingClaim: runs, mountPath: /data/app}}", "{podLabels: {app: mine}}",
 			"{gpu: {count: 1}, resources: {limits: {memory: 2Gi}}}", "{timeouts: {abortSeconds: 30}}",
 			"{shm: {size: 1Gi}}", "{backend: mpi}", "{worldSize: 4, ranksPerPod: 4}",
