@@ -273,6 +273,9 @@ ports:
 {{- if and (or $values.workload.task $values.workload.classPath) (ne (include "tutti.command" .) "train") -}}
 {{- fail (printf "workload.task and workload.classPath need the command train, got %s" (include "tutti.command" .)) -}}
 {{- end -}}
+{{- if and $values.workload.program $values.javaOptions -}}
+{{- fail "javaOptions are for commands of Tutti: JVM flags of a program are in workload.program" -}}
+{{- end -}}
 {{- if and $values.workload.classPath (not $values.workload.task) -}}
 {{- fail "workload.classPath needs workload.task, the class in it" -}}
 {{- end -}}
@@ -302,11 +305,11 @@ ports:
 {{- if regexMatch "^(MANAGEMENT_)?SERVER_(PORT|ADDRESS|SSL_.*)$" .name -}}
 {{- fail (printf "extraEnv sets %s, but probes use ports.http: set that" .name) -}}
 {{- end -}}
-{{- if regexMatch "^(MANAGEMENT_ENDPOINTS_WEB|TUTTI_HTTP)_BASE_?PATH$" .name -}}
-{{- fail (printf "extraEnv sets %s, but probes and test use its default" .name) -}}
-{{- end -}}
 {{- if regexMatch "^TUTTI_MASTER_?(ADDRESS|PORT)$" .name -}}
 {{- fail (printf "extraEnv sets %s, but peers use the first pod and ports.rendezvous" .name) -}}
+{{- end -}}
+{{- if regexMatch "^(MANAGEMENT_ENDPOINTS_WEB|TUTTI_HTTP)_BASE_?PATH$" .name -}}
+{{- fail (printf "extraEnv sets %s, but probes and test use its default" .name) -}}
 {{- end -}}
 {{- if regexMatch "^(RANK|WORLD_SIZE|TUTTI_(RANK|WORLD_?SIZE))$" .name -}}
 {{- fail (printf "extraEnv sets %s, but the chart numbers the ranks by worldSize and ranksPerPod" .name) -}}

@@ -7,7 +7,7 @@ The action of a Job for each exit code. Pods that Kubernetes evicts do not count
 ranks then drain (79) and all restart. A code that a retry cannot change fails the job at once.
 Transient failures (70 internal, 75 deadline, 76 lost peer, signals) count against maxRestarts
 per rank, so that one failure of the group counts once for each rank. An elastic group loses and
-replaces single ranks: it ends well once its fewest pods have, and fails when fewer can run.
+replaces single ranks: under a command of Tutti it ends well once its fewest pods have; it fails when fewer can run.
 */}}
 {{- define "tutti.jobSpec" -}}
 {{- $job := .Values.job -}}
@@ -21,8 +21,8 @@ backoffLimit: 0
 backoffLimitPerIndex: {{ include "tutti.maxRestarts" . }}
 maxFailedIndexes: {{ sub (include "tutti.pods" .) (include "tutti.minPods" .) }}
 {{- end }}
-{{- if and (include "tutti.elastic" .) (semverCompare ">=1.31-0" .Capabilities.KubeVersion.Version) }}
-# All ranks of the last generation end together; a replacement that has not joined by then has no job left.
+{{- if and (include "tutti.elastic" .) (not .Values.workload.program) (semverCompare ">=1.31-0" .Capabilities.KubeVersion.Version) }}
+# Under a command of Tutti all ranks of the last generation end together; a replacement that has not joined by then has no job left.
 successPolicy:
   rules:
     - succeededCount: {{ include "tutti.minPods" . }}

@@ -268,6 +268,7 @@ tolerations:
 - name: SPRING_PROFILES_ACTIVE
   value: {{ $values.backend }}
 {{- end }}
+{{- if not $values.workload.program }}
 - name: TUTTI_VECTORS
   value: {{ $values.vectors | quote }}
 {{- $heap := "" }}
@@ -277,6 +278,7 @@ tolerations:
 {{- with print $heap $values.javaOptions | trim }}
 - name: TUTTI_JAVA_OPTS
   value: {{ . | quote }}
+{{- end }}
 {{- end }}
 {{- end -}}
 
@@ -317,12 +319,13 @@ readinessProbe:
 
 {{/*
 A request to the rank; in a pod of several, a script that asks each of them. A pod of an elastic group lives while one of its
-ranks does: its launcher restarts the others, or lets the group continue without them.
+ranks does: its launcher restarts the others, or lets the group continue without them. So does a pod of a program, whose ranks
+may end one after another.
 */}}
 {{- define "tutti.healthCheck" -}}
 {{- if gt (int .root.Values.ranksPerPod) 1 -}}
 exec:
-  command: [sh, /app/health.sh, {{ .kind }}, {{ .root.Values.ranksPerPod | quote }}{{ if and (include "tutti.elastic" .root) (eq .kind "liveness") }}, "1"{{ end }}]
+  command: [sh, /app/health.sh, {{ .kind }}, {{ .root.Values.ranksPerPod | quote }}{{ if and (eq .kind "liveness") (or (include "tutti.elastic" .root) .root.Values.workload.program) }}, "1"{{ end }}]
 timeoutSeconds: 15
 {{- else -}}
 httpGet:

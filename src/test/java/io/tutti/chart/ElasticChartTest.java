@@ -61,6 +61,14 @@ class ElasticChartTest {
 		assertThat(rendered.jobSpec().has("successPolicy")).isEqualTo(policy);
 	}
 
+	/** The ranks of a program end one after another. */
+	@Test
+	void aProgramEndsOnceAllItsPodsHave() {
+		assertThat(chart.with("{worldSize: 4, elastic: {minRanks: 2}, workload: {kind: Job, program: [a]}}")
+			.jobSpec()
+			.has("successPolicy")).isFalse();
+	}
+
 	@Test
 	void aJobSetReplacesLostPodsBeforeItRestartsAllRanks() {
 		Rendered rendered = chart.scenario("elastic-jobset");

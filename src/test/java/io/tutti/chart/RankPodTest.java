@@ -97,6 +97,16 @@ class RankPodTest {
 				: "[\"sh\",\"/app/health.sh\",\"" + kind + "\",\"" + ranks + "\"";
 	}
 
+	/** The ranks of a program end one after another. */
+	@Test
+	void aPodOfAProgramLivesWhileOneOfItsRanksDoes() {
+		Rendered rendered = chart.with("{worldSize: 8, ranksPerPod: 4, workload: {kind: Job, program: [a]}}");
+		for (String probe : List.of("startupProbe", "livenessProbe")) {
+			assertThat(check(rendered, probe)).endsWith("\"liveness\",\"4\",\"1\"]");
+		}
+		assertThat(check(rendered, "readinessProbe")).endsWith("\"readiness\",\"4\"]");
+	}
+
 	@Test
 	void everyProbeOfAPodOfSeveralRanksAsksAllOfThem() {
 		Rendered rendered = chart.with("{worldSize: 8, ranksPerPod: 4}");
@@ -106,6 +116,7 @@ class RankPodTest {
 		}
 	}
 
+	/** A rank halts 65 s after its drain, a launcher kills its ranks after 70 s. */
 	@ParameterizedTest
 	@MethodSource("scenarios")
 	void aPodIsKilledOnlyAfterItsDrainAndLastCheckpoint(Path values) {
@@ -116,7 +127,6 @@ class RankPodTest {
 
 	@Test
 	void sharedMemoryHasASizeLimit() {
-	/** A rank halts 65 s after its drain, a launcher kills its ranks after 70 s. */
 		JsonNode pod = chart.scenario("volcano").pod();
 		assertThat(pod.at("/volumes/0/name").asString()).isEqualTo("shm");
 		assertThat(pod.at("/volumes/0/emptyDir/medium").asString()).isEqualTo("Memory");
@@ -182,6 +192,14 @@ class RankPodTest {
 		assertThat(alone.path("envFrom").toString()).contains("\"name\":\"solver\"");
 		assertThat(words(chart.with("{worldSize: 4, ranksPerPod: 2, workload: {kind: Job, program: [python, w.py]}}")))
 			.endsWith("--", "python", "w.py");
+	}
+
+	/** They are in its own command. */
+	@Test
+	void aProgramGetsNoJvmFlags() {
+		assertThat(
+				chart.with("{worldSize: 4, ranksPerPod: 2, workload: {kind: Job, program: [java, A]}}").environment())
+			.doesNotContainKeys("TUTTI_JAVA_OPTS", "TUTTI_VECTORS");
 	}
 
 	@Test

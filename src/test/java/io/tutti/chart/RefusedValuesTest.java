@@ -71,6 +71,7 @@ class RefusedValuesTest {
 					{workload: {kind: Job, program: [a], command: train}}                               | command
 					{workload: {kind: Job, program: [a], task: a.B}}                                    | task
 					{workload: {kind: Job, program: [a]}, checkpoint: {existingClaim: runs}}            | existingClaim
+					{javaOptions: -Xmx1g, workload: {kind: Job, program: [java, A]}}                    | JVM flags of a program
 					{workload: {kind: StatefulSet}, job: {podDisruptionBudget: {enabled: true}}}        | enabled
 					{backend: nccl}                                                                     | needs a GPU
 					{tls: {enabled: true}}                                                              | secretName
@@ -119,7 +120,6 @@ class RefusedValuesTest {
 					{worldSize: 4, ranksPerPod: 2, ports: {formation: 65535}}                           | up to 65535
 					{extraEnv: [{name: TUTTI_ELASTIC_MINRANKS, value: "1"}]}                            | depend on elastic.minRanks
 					{workload: {kind: Job, args: ["--tutti.elastic.min-ranks=1"]}}                      | depend on elastic.minRanks
-					{fullnameOverride: 9lives}                                                          | must begin with a letter
 					{extraEnv: [{name: TUTTI_MASTER_PORT, value: "1"}]}                                 | TUTTI_MASTER_PORT, but peers use
 					{extraEnv: [{name: TUTTI_MASTERADDRESS, value: a}]}                                 | TUTTI_MASTERADDRESS, but peers use
 					{extraEnv: [{name: TUTTI_RANK, value: "0"}]}                                        | TUTTI_RANK, but the chart numbers
@@ -132,6 +132,7 @@ class RefusedValuesTest {
 					{config: {tutti.master-address: a}}                                                 | tutti.master-address, but peers depend on the first pod
 					{config: {tutti: {rank: 0}}}                                                        | tutti.rank, but the chart numbers
 					{config: {tutti: {world-size: 3}}}                                                  | tutti.world-size, but the chart numbers
+					{fullnameOverride: 9lives}                                                          | must begin with a letter
 					""")
 	void contradictoryValuesAreRejectedByName(String values, String named) {
 		assertThatIllegalStateException().isThrownBy(() -> chart.with(values)).withMessageContaining(named);
