@@ -62,19 +62,25 @@ class AlertsIT {
 
 	@Test
 	void everyAlertFiresFromItsCauseAndOnlyThen() throws Exception {
-		Rendered rendered = this.chart.with("""
-				worldSize: 12
-				elastic: {minRanks: 2}
-				prometheusRule: {enabled: true}
-				timeouts: {rendezvousSeconds: 240, collectiveSeconds: 600}""");
-		JsonNode groups = rendered.only("PrometheusRule").path("spec");
-		Files.writeString(this.folder.resolve("rules.yml"), groups.toString());
+		Map<String, JsonNode> rules = new LinkedHashMap<>();
+		for (String elastic : List.of("{}", "{minRanks: 2}")) {
+			this.chart.with("""
+					worldSize: 12
+					elastic: %s
+					prometheusRule: {enabled: true}
+					timeouts: {rendezvousSeconds: 240, collectiveSeconds: 600}""".formatted(elastic))
+				.only("PrometheusRule")
+				.at("/spec/groups/0/rules")
+				.forEach((rule) -> rules.put(rule.path("alert").asString(), rule));
+		}
+		Files.writeString(this.folder.resolve("rules.yml"), JsonMapper.shared()
+			.writeValueAsString(Map.of("groups", List.of(Map.of("name", "both kinds", "rules", rules.values())))));
 		Files.copy(Path.of("src/test/resources/io/tutti/chart/alerts-test.yml"),
 				this.folder.resolve("alerts-test.yml"));
-		assertThat(promtool("check", "rules", "rules.yml")).contains("SUCCESS: 8 rules found");
+		assertThat(promtool("check", "rules", "rules.yml")).contains("SUCCESS: 9 rules found");
 		assertThat(promtool("test", "rules", "alerts-test.yml")).contains("SUCCESS");
 		String tested = Files.readString(this.folder.resolve("alerts-test.yml"));
-		assertThat(groups.at("/groups/0/rules").findValuesAsString("alert")).allSatisfy(
+		assertThat(rules.keySet()).allSatisfy(
 				(alert) -> assertThat(tested).containsPattern("alertname: " + alert + "\\n\\s+exp_alerts: \\[\\{"));
 	}
 

@@ -244,6 +244,7 @@ class SurroundingsTest {
 			.only("PrometheusRule")
 			.at("/spec/groups/0/rules");
 		assertThat(rules).hasSize(8);
+		assertThat(rules.findValuesAsString("alert")).contains("TuttiRanksMissing").doesNotContain("TuttiPeerLost");
 		for (JsonNode rule : rules) {
 			assertThat(meters(rule.path("expr").asString())).isNotEmpty().isSubsetOf(METERS);
 			assertThat(rule.path("expr").asString()).contains("namespace=\"ml\"",

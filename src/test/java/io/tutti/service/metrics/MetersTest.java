@@ -182,7 +182,7 @@ class MetersTest {
 		void everyAlertNamesAnExistingMeter() throws IOException {
 			Set<String> there = metersIn(scrapeAfterACall());
 			String rules = Files.readString(Path.of("helm", "tutti", "templates", "prometheusrule.yaml"));
-			assertThat(rules.lines().filter((line) -> line.contains("expr:"))).hasSize(8)
+			assertThat(rules.lines().filter((line) -> line.contains("expr:"))).hasSize(9)
 				.allSatisfy((line) -> assertThat(metersIn(line)).isNotEmpty().isSubsetOf(there));
 		}
 
