@@ -82,7 +82,7 @@ final class CollectiveMetrics implements MeterBinder {
 		Gauge
 			.builder("tutti.collective.algorithm.bandwidth", this,
 					(self) -> self.ofWorld((world) -> self.speeds.algorithmBandwidth(world, collective)))
-			.description("Bytes of the buffer per second of the last minute's calls of the world group")
+			.description("Bytes of the whole buffer per second of the last minute's calls of the world group")
 			.baseUnit("bytes_per_second")
 			.tags(tags)
 			.register(registry);

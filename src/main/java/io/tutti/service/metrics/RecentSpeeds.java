@@ -6,6 +6,7 @@ import io.tutti.Collective;
 import io.tutti.engine.dispatch.CallRecord;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.engine.dispatch.FlightRecorder;
+import io.tutti.engine.spi.CallSignature;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,8 +24,8 @@ final class RecentSpeeds {
 	private volatile @Nullable Speeds known;
 
 	/**
-	 * Bytes of the buffer per second over the last minute's successful calls; NaN if
-	 * there were none.
+	 * Bytes of the whole buffer per second over the last minute's successful calls; NaN
+	 * if there were none.
 	 */
 	double algorithmBandwidth(DefaultProcessGroup group, Collective collective) {
 		long now = System.nanoTime();
@@ -45,7 +46,7 @@ final class RecentSpeeds {
 			for (CallRecord call : group.recorder().latest(FlightRecorder.CAPACITY)) {
 				if (call.state() == CallRecord.State.DONE && now - call.endedNanos() < LATELY) {
 					int collective = call.call().collective().ordinal();
-					bytes[collective] += call.bytes();
+					bytes[collective] += wholeBytes(call, group.worldSize());
 					nanos[collective] += call.durationNanos(now);
 				}
 			}
@@ -55,6 +56,17 @@ final class RecentSpeeds {
 						? bytes[collective] * NANOS_PER_SECOND / nanos[collective] : Double.NaN;
 			}
 			return new Speeds(group, now, bytesPerSecond);
+		}
+
+		/** A rank that is not the root of a gather or scatter has one part only. */
+		private static long wholeBytes(CallRecord record, int ranks) {
+			CallSignature call = record.call();
+			return switch (call.collective()) {
+				case GATHER, SCATTER -> call.count() * call.type().bytes() * ((call.countsDigest() == 0) ? ranks : 1);
+				case ALL_REDUCE, REDUCE, BROADCAST, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, SCAN, EXCLUSIVE_SCAN,
+						BARRIER ->
+					record.bytes();
+			};
 		}
 
 	}
