@@ -3,6 +3,7 @@ package io.tutti.service.metrics;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.ToIntFunction;
 
 import io.micrometer.core.instrument.FunctionCounter;
@@ -12,6 +13,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.tutti.GroupState;
+import io.tutti.engine.control.PeerStatus;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
 import io.tutti.service.group.PeerSummary;
@@ -56,11 +58,13 @@ final class GroupMetrics implements MeterBinder {
 		bindPeers(registry, "unknown", PeerSummary::unknown);
 		bindPeers(registry, "left", PeerSummary::left);
 		bindPeers(registry, "lost", PeerSummary::lost);
-		bindTime(registry, "tutti.peer.rtt.max", "Longest of the last round trips to the peers that are up",
+		bindTime(registry, "tutti.peer.rtt.max",
+				"Longest of the last round trips that this rank measured: to every peer on rank 0, to rank 0 on the others",
 				TimeUnit.MICROSECONDS, PeerSummary::maxRoundTripMicros);
-		bindTime(registry, "tutti.peer.rtt.median", "Median of the last round trips to the peers that are up",
-				TimeUnit.MICROSECONDS, PeerSummary::medianRoundTripMicros);
-		bindTime(registry, "tutti.peer.silence.max", "Longest time since a peer that is up was last seen",
+		bindTime(registry, "tutti.peer.rtt.median", "Median of the same round trips", TimeUnit.MICROSECONDS,
+				PeerSummary::medianRoundTripMicros);
+		bindTime(registry, "tutti.peer.silence.max",
+				"Longest time since this rank last received from a peer that is up: any on rank 0, rank 0 on the others",
 				TimeUnit.MILLISECONDS, PeerSummary::maxSilenceMs);
 	}
 
@@ -85,7 +89,7 @@ final class GroupMetrics implements MeterBinder {
 	private void bindTime(MeterRegistry registry, String name, String description, TimeUnit unit,
 			Function<PeerSummary, @Nullable Long> time) {
 		TimeGauge.builder(name, this, unit, (self) -> {
-			PeerSummary peers = self.peers();
+			PeerSummary peers = self.measuredPeers();
 			Long known = (peers != null) ? time.apply(peers) : null;
 			return (known != null) ? known : Double.NaN;
 		}).description(description).register(registry);
@@ -102,8 +106,22 @@ final class GroupMetrics implements MeterBinder {
 	}
 
 	private @Nullable PeerSummary peers() {
+		return peers((_) -> true);
+	}
+
+	/**
+	 * The peers to which this rank has a control connection. What rank 0 reports of the
+	 * others is in its own meters, or a slow rank would show in those of every rank.
+	 */
+	private @Nullable PeerSummary measuredPeers() {
+		boolean all = this.group.assignment().rank() == 0;
+		return peers((peer) -> all || peer.rank() == 0);
+	}
+
+	private @Nullable PeerSummary peers(Predicate<PeerStatus> chosen) {
 		JoinedGroup joined = this.group.joined();
-		return (joined != null) ? PeerSummary.of(this.group.assignment().rank(), joined.control().peers()) : null;
+		return (joined != null) ? PeerSummary.of(this.group.assignment().rank(),
+				joined.control().peers().stream().filter(chosen).toList()) : null;
 	}
 
 }

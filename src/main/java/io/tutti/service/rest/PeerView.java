@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param address host and port where it accepts data connections
  * @param transport transport between the two ranks
  * @param lastSeenMs milliseconds since it was last seen; absent if never
- * @param roundTripMicros the last measured round trip; absent if none was measured
+ * @param roundTripMicros the last measured round trip, by rank 0 if neither rank is rank
+ * 0; absent if none was measured
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record PeerView(int rank, PeerStatus.State state, String address, String transport, @Nullable Long lastSeenMs,

@@ -85,12 +85,20 @@ class MetersTest {
 					"tutti_collective_inflight 0.0", "tutti_collective_last_sequence -1.0");
 		}
 
+		/** Rank 0 measured it, so that a slow rank would show in the meters of all. */
+		@Test
+		void whatRankZeroReportsOfAnotherPeerIsNoMeasurementOfThisRank() {
+			this.group.addPeer(new PeerStatus(2, "fd00::2", 42000, 100, 300, PeerStatus.State.UP));
+			assertThat(scrape(this.http)).contains("tutti_peers{state=\"up\"} 2.0", "tutti_peer_rtt_max_seconds 2.5E-4",
+					"tutti_peer_rtt_median_seconds 2.5E-4", "tutti_peer_silence_max_seconds 0.012");
+			this.group.addPeer(RankOfThree.LOST);
+		}
+
 		@Test
 		void withoutRankZeroTheStateOfOtherPeersIsUnknown() {
 			PeerStatus told = new PeerStatus(2, "fd00::2", 42000, 100, 300, PeerStatus.State.UP);
 			this.group.addPeer(told);
-			assertThat(scrape(this.http)).contains("tutti_peers{state=\"up\"} 2.0", "tutti_peers{state=\"lost\"} 0.0",
-					"tutti_peer_rtt_max_seconds 3.0E-4", "tutti_peer_rtt_median_seconds 2.75E-4");
+			assertThat(scrape(this.http)).contains("tutti_peers{state=\"up\"} 2.0", "tutti_peers{state=\"lost\"} 0.0");
 			this.group.addPeer(RankOfThree.RANK_ZERO.apply(PeerStatus.State.LOST));
 			assertThat(scrape(this.http)).contains("tutti_peers{state=\"up\"} 0.0",
 					"tutti_peers{state=\"unknown\"} 1.0", "tutti_peers{state=\"lost\"} 1.0");
