@@ -20,14 +20,17 @@ import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Collects spans of collectives once a second if a span exporter is configured. Starts no
- * thread otherwise.
+ * Collects spans of collectives once a second and at the end if a span exporter is
+ * configured. Starts no thread otherwise.
  */
 final class CollectiveTracing implements SmartLifecycle {
 
 	private static final Logger log = LoggerFactory.getLogger(CollectiveTracing.class);
 
 	private static final long PERIOD_MILLIS = 1000;
+
+	/** Limit of the last collection, since an exporter may wait for its receiver. */
+	private static final long LAST_MILLIS = 1000;
 
 	private final GroupLifecycle group;
 
@@ -40,6 +43,8 @@ final class CollectiveTracing implements SmartLifecycle {
 	private final ObjectProvider<Resource> resource;
 
 	private @Nullable ScheduledExecutorService thread;
+
+	private @Nullable CollectiveSpans spans;
 
 	CollectiveTracing(GroupLifecycle group, EngineSettings settings,
 			@Value("${management.tracing.sampling.probability:0.1}") double share,
@@ -63,6 +68,7 @@ final class CollectiveTracing implements SmartLifecycle {
 			.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("tutti-traces").daemon().factory());
 		executor.scheduleWithFixedDelay(() -> collect(spans), PERIOD_MILLIS, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
 		this.thread = executor;
+		this.spans = spans;
 		this.group.onBroken((broken) -> collect(executor, spans, broken.trace()));
 	}
 
@@ -87,12 +93,24 @@ final class CollectiveTracing implements SmartLifecycle {
 		}
 	}
 
+	/** Collects once more: the group is left after this. */
 	@Override
 	public synchronized void stop() {
-		if (this.thread != null) {
-			this.thread.shutdownNow();
-			this.thread = null;
+		ScheduledExecutorService executor = this.thread;
+		CollectiveSpans last = this.spans;
+		if (executor == null || last == null) {
+			return;
 		}
+		this.thread = null;
+		executor.execute(() -> collect(last));
+		executor.shutdown();
+		try {
+			executor.awaitTermination(LAST_MILLIS, TimeUnit.MILLISECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		executor.shutdownNow();
 	}
 
 	@Override

@@ -13,6 +13,7 @@ import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
 import io.opentelemetry.sdk.trace.export.SpanExporter;
 import io.tutti.ReduceOp;
+import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.service.TuttiApplication;
 import io.tutti.service.group.GroupLifecycle;
 import org.awaitility.Awaitility;
@@ -48,23 +49,38 @@ class TracingTest {
 	@Autowired
 	private Collected collected;
 
+	@Autowired
+	private CollectiveTracing tracing;
+
 	@Test
 	void aCollectiveIsASpanWithDerivedIds() {
-		this.group.formed()
-			.orTimeout(30, TimeUnit.SECONDS)
-			.join()
-			.world()
-			.allReduce(new float[] { 1, 2 }, ReduceOp.SUM);
-		CallTrace trace = CallTrace.of("traced", 0, "world", 0);
+		DefaultProcessGroup world = this.group.formed().orTimeout(30, TimeUnit.SECONDS).join().world();
+		world.allReduce(new float[] { 1, 2 }, ReduceOp.SUM);
+		long sequence = world.recorder().latest(1).getFirst().call().sequence();
+		CallTrace trace = CallTrace.of("traced", 0, "world", sequence);
 		SpanData span = Awaitility.await()
 			.atMost(20, TimeUnit.SECONDS)
 			.until(() -> this.collected.named("all-reduce"), (found) -> found != null);
 		assertThat(span.getTraceId()).isEqualTo(trace.traceId());
 		assertThat(span.getSpanId()).isEqualTo(trace.spanId(0));
 		assertThat(span.getParentSpanContext().isValid()).isFalse();
-		assertThat(span.getAttributes().get(AttributeKey.longKey("tutti.sequence"))).isZero();
+		assertThat(span.getAttributes().get(AttributeKey.longKey("tutti.sequence"))).isEqualTo(sequence);
 		assertThat(span.getAttributes().get(AttributeKey.longKey("tutti.bytes"))).isEqualTo(8);
 		assertThat(span.getEndEpochNanos()).isGreaterThan(span.getStartEpochNanos());
+	}
+
+	/** As at the end of a training job, which comes within a second of its last call. */
+	@Test
+	void aStopExportsWhatHasEndedSinceTheLastCollection() {
+		DefaultProcessGroup world = this.group.formed().orTimeout(30, TimeUnit.SECONDS).join().world();
+		world.broadcast(new float[] { 1, 2 }, 0);
+		this.tracing.stop();
+		try {
+			assertThat(this.collected.named("broadcast")).isNotNull();
+		}
+		finally {
+			this.tracing.start();
+		}
 	}
 
 	@Test
