@@ -25,12 +25,12 @@ RUN --mount=type=bind,from=maven,target=/m2,rw --mount=type=cache,target=/maven 
     sh ./mvnw -q -B -DskipTests "$@" package
 
 # The common layers of both images without the caches: native libraries and dependencies are separate from the code,
-# which changes with every commit.
+# which changes with every commit. Any user may read them, whatever the umask of the checkout.
 FROM ${BASE_IMAGE} AS rank
-COPY --from=layout /source/target/app/natives/ /app/natives/
-COPY --from=layout /source/target/app/lib/ /app/lib/
-COPY --from=layout /source/target/app/tutti.jar /app/
-COPY src/main/docker/ /app/
+COPY --from=layout --chmod=755 /source/target/app/natives/ /app/natives/
+COPY --from=layout --chmod=755 /source/target/app/lib/ /app/lib/
+COPY --from=layout --chmod=755 /source/target/app/tutti.jar /app/
+COPY --chmod=755 src/main/docker/ /app/
 WORKDIR /app
 
 # Runs ranks, once per kind of kernels, to record the classes that they load. This checks that the native libraries load
@@ -42,11 +42,11 @@ FROM ${CUDA_IMAGE} AS cuda
 ENV JAVA_HOME=/opt/java/openjdk
 ENV PATH=/opt/java/openjdk/bin:${PATH} LANG=C.UTF-8 HOME=/tmp TUTTI_HTTP_PORT=8080
 COPY --from=rank /opt/java/openjdk /opt/java/openjdk
-COPY --from=layout /source/target/app/natives/ /app/natives/
-COPY --from=layout /source/target/app/lib/ /app/lib/
-COPY --from=cache /cache/ /app/
-COPY --from=layout /source/target/app/tutti.jar /app/
-COPY src/main/docker/tutti.sh src/main/docker/health.sh /app/
+COPY --from=layout --chmod=755 /source/target/app/natives/ /app/natives/
+COPY --from=layout --chmod=755 /source/target/app/lib/ /app/lib/
+COPY --from=cache --chmod=755 /cache/ /app/
+COPY --from=layout --chmod=755 /source/target/app/tutti.jar /app/
+COPY --chmod=755 src/main/docker/tutti.sh src/main/docker/health.sh /app/
 WORKDIR /app
 USER 10001:10001
 EXPOSE 8080 29500
@@ -63,11 +63,11 @@ LABEL org.opencontainers.image.title="Tutti" \
 
 FROM ${BASE_IMAGE} AS tutti
 ENV HOME=/tmp TUTTI_HTTP_PORT=8080
-COPY --from=layout /source/target/app/natives/ /app/natives/
-COPY --from=layout /source/target/app/lib/ /app/lib/
-COPY --from=cache /cache/ /app/
-COPY --from=layout /source/target/app/tutti.jar /app/
-COPY src/main/docker/tutti.sh src/main/docker/health.sh /app/
+COPY --from=layout --chmod=755 /source/target/app/natives/ /app/natives/
+COPY --from=layout --chmod=755 /source/target/app/lib/ /app/lib/
+COPY --from=cache --chmod=755 /cache/ /app/
+COPY --from=layout --chmod=755 /source/target/app/tutti.jar /app/
+COPY --chmod=755 src/main/docker/tutti.sh src/main/docker/health.sh /app/
 WORKDIR /app
 USER 10001:10001
 EXPOSE 8080 29500

@@ -200,6 +200,15 @@ class ApplicationContractTest {
 		assertThat(Files.readString(Path.of("src/main/docker/health.sh"))).contains(HealthProbe.class.getName());
 	}
 
+	/** A checkout with umask 077 has files that only their owner reads. */
+	@Test
+	void anyUserMayReadTheFilesOfTheImage() throws IOException {
+		assertThat(Files.readString(Path.of("Dockerfile")).lines())
+			.filteredOn((line) -> line.matches("COPY .* /app/[a-z]*/?"))
+			.isNotEmpty()
+			.allMatch((line) -> line.contains(" --chmod=755 "));
+	}
+
 	@Test
 	void theTestQueriesEveryRank() {
 		JsonNode container = chart.scenario("train").only("Pod").at("/spec/containers/0");
