@@ -313,9 +313,13 @@ static void rankMain(const std::string& directory, char** argv) {
   for (int r = 0; r < n; r++)
     if (r != rank_) poll_->getPair(r)->setSync(true, true);
   for (auto& c : collectives) {
-    size_t unit = sizeof(float) * (cut(c) ? n : 1);
+    size_t unit = sizeof(float) * (cut(c) ? n : 1), last = 0;
     if (c == "barrier") run(c, 0);
-    else for (size_t s : sizes) run(c, std::max<size_t>(1, s / unit) * unit / sizeof(float));
+    else for (size_t s : sizes) {
+      size_t count = std::max<size_t>(1, s / unit) * unit / sizeof(float);
+      if (count != last) run(c, count);  // sizes may be rounded to the same one
+      last = count;
+    }
   }
   controlBarrier();
   fflush(stdout);

@@ -90,10 +90,12 @@ static long check(int c, size_t count) {
 static void calls(int c, size_t count, int batch) {
   for (int i = 0; i < batch; i++) one(c, count, i);
 }
-static void measure(const char *variant, int c, size_t bytes, double budget_us, int samples, int warmup) {
-  size_t unit = sizeof(float) * (cut(c) ? n : 1), count = (bytes / unit ? bytes / unit : 1) * unit / sizeof(float);
-  if (c == BARRIER) bytes = count = 0;
-  else bytes = count * sizeof(float);
+static size_t elements(int c, size_t bytes) {
+  size_t unit = sizeof(float) * (cut(c) ? n : 1);
+  return c == BARRIER ? 0 : (bytes / unit ? bytes / unit : 1) * unit / sizeof(float);
+}
+static void measure(const char *variant, int c, size_t count, double budget_us, int samples, int warmup) {
+  size_t bytes = count * sizeof(float);
   long wrong = check(c, count);
   memset(a, 0, bytes);
   memset(b, 0, bytes);
@@ -168,8 +170,9 @@ int main(int argc, char **argv) {
     while (c < OPERATIONS && strcmp(s, names[c])) c++;
     if (c == OPERATIONS && rank == 0) fprintf(stderr, "no collective %s here\n", s);
     if (c == OPERATIONS) continue;
-    for (int i = 0; i < (c == BARRIER ? 1 : k); i++)
-      measure(argv[1], c, sizes[i], atof(argv[4]) * 1e3, atoi(argv[5]), atoi(argv[6]));
+    for (int i = 0; i < k; i++)
+      if (i == 0 || elements(c, sizes[i]) != elements(c, sizes[i - 1])) /* sizes may be rounded to the same one */
+        measure(argv[1], c, elements(c, sizes[i]), atof(argv[4]) * 1e3, atoi(argv[5]), atoi(argv[6]));
   }
   MPI_Finalize();
   return 0;

@@ -67,7 +67,8 @@ public final class CollectiveBenchmark {
 	}
 
 	/**
-	 * Runs every collective at every size.
+	 * Runs every collective at every size, at sizes that are rounded to the same one
+	 * once.
 	 * @param results receives each line as soon as it is known, the same on every rank
 	 * @throws io.tutti.CollectiveException if a collective fails
 	 */
@@ -79,20 +80,21 @@ public final class CollectiveBenchmark {
 		long largest = Math.max(this.options.maxBytes(), (long) this.options.type().bytes() * this.group.worldSize());
 		try (Buffers buffers = new Buffers(this.group, this.options.buffers(), largest)) {
 			for (Operation operation : this.options.operations()) {
-				if (operation == Operation.BARRIER) {
-					results.accept(measure(operation, 0, buffers));
-					continue;
-				}
+				long last = -1;
 				for (long bytes : this.options.sizes()) {
-					results.accept(measure(operation, bytes, buffers));
+					Workload workload = new Workload(this.group, operation, this.options.type(), this.options.op(),
+							bytes, buffers);
+					if (workload.bytes() != last) {
+						results.accept(measure(workload));
+					}
+					last = workload.bytes();
 				}
 			}
 			buffers.free();
 		}
 	}
 
-	private Measurement measure(Operation operation, long bytes, Buffers buffers) {
-		Workload workload = new Workload(this.group, operation, this.options.type(), this.options.op(), bytes, buffers);
+	private Measurement measure(Workload workload) {
 		long wrong = sum(workload.check());
 		workload.reset();
 		int batch = batch(workload);
@@ -100,8 +102,8 @@ public final class CollectiveBenchmark {
 		double[] micros = sample(workload, batch, samples);
 		wrong += sum(workload.check());
 		double[] slowest = slowest(micros);
-		return new Measurement(SYSTEM, workload.transport(), operation, this.group.worldSize(), workload.bytes(),
-				workload.count(), slowest[0], slowest[1], slowest[2], samples, wrong);
+		return new Measurement(SYSTEM, workload.transport(), workload.operation(), this.group.worldSize(),
+				workload.bytes(), workload.count(), slowest[0], slowest[1], slowest[2], samples, wrong);
 	}
 
 	/** Calls per sample. The peers' programs choose it in the same way. */

@@ -45,6 +45,15 @@ class CollectiveBenchmarkTest {
 		}
 	}
 
+	@Test
+	void sizesThatAreRoundedToTheSameOneAreMeasuredOnce() throws Exception {
+		BenchmarkOptions options = new BenchmarkOptions(List.of(Operation.ALL_GATHER, Operation.SEND_RECEIVE), 4, 32, 2,
+				5, 1, DataType.FLOAT32, ReduceOp.SUM, BufferKind.PRIVATE, Duration.ofMillis(1));
+		for (List<Measurement> lines : run(options)) {
+			assertThat(lines).extracting(Measurement::bytes).containsExactly(12L, 24L, 4L, 8L, 16L, 32L);
+		}
+	}
+
 	private static List<List<Measurement>> run(BenchmarkOptions options) throws Exception {
 		List<List<Measurement>> all = new ArrayList<>();
 		try (SimulatedWorld world = new SimulatedWorld(RANKS, Timeouts.DEFAULTS);
