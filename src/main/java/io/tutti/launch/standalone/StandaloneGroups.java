@@ -8,6 +8,7 @@ import io.tutti.ElasticGroup;
 import io.tutti.EnvironmentGroups;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.backend.Engine;
+import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.elastic.DefaultElasticGroup;
 import io.tutti.engine.elastic.ElasticEngine;
 import io.tutti.engine.javacpp.NativeLibraryPreparation;
@@ -60,8 +61,9 @@ public final class StandaloneGroups implements EnvironmentGroups {
 	public ElasticGroup joinElastic(CollectiveListener listener) {
 		return once((settings) -> {
 			ResolvedRank resolved = resolve();
-			ElasticEngine engine = ElasticEngine.open(resolved.assignment(), settings.of(resolved),
-					settings.elastic(resolved), listener);
+			EngineSettings engineSettings = settings.of(resolved);
+			ElasticEngine engine = ElasticEngine.open(resolved.assignment(), engineSettings,
+					settings.elastic(resolved, engineSettings), listener);
 			return new DefaultElasticGroup(engine, () -> this.joined.set(false));
 		});
 	}

@@ -9,7 +9,6 @@ import java.util.Locale;
 import java.util.function.Supplier;
 
 import io.tutti.BadConfigurationException;
-import io.tutti.engine.RankAssignment;
 import io.tutti.engine.RegularFile;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
@@ -58,8 +57,10 @@ final class StandaloneSettings {
 	 */
 	EngineSettings of(ResolvedRank resolved) {
 		return checked(() -> {
-			requireSafeRendezvous(resolved.assignment(), bindAddress(), token());
-			return read(resolved);
+			EngineSettings settings = read(resolved);
+			requireSafe(settings,
+					() -> RendezvousExposure.beyondThisHost(resolved.assignment(), settings.bindAddress()));
+			return settings;
 		});
 	}
 
@@ -105,12 +106,17 @@ final class StandaloneSettings {
 
 	/**
 	 * The settings of an elastic job.
-	 * @throws BadConfigurationException if a property is missing or invalid
+	 * @throws BadConfigurationException if a property is missing or invalid, or if the
+	 * job would be reachable beyond this host without a token
 	 * @throws ResolutionException if the launcher ends the remaining ranks when one is
 	 * lost
 	 */
-	ElasticSettings elastic(ResolvedRank resolved) {
-		return checked(() -> readElastic(resolved));
+	ElasticSettings elastic(ResolvedRank resolved, EngineSettings engine) {
+		return checked(() -> {
+			ElasticSettings settings = readElastic(resolved);
+			requireSafe(engine, () -> RendezvousExposure.beyondThisHost(settings, engine));
+			return settings;
+		});
 	}
 
 	private ElasticSettings readElastic(ResolvedRank resolved) {
@@ -191,14 +197,15 @@ final class StandaloneSettings {
 		return this.properties.text("tutti.rendezvous.bind-address");
 	}
 
-	private void requireSafeRendezvous(RankAssignment assignment, @Nullable String bindAddress,
-			@Nullable String token) {
-		if (token == null && !this.properties.flag(ANONYMOUS)
-				&& RendezvousExposure.beyondThisHost(assignment, bindAddress)) {
-			throw new IllegalArgumentException(
-					"the rendezvous address " + ((bindAddress != null) ? bindAddress : assignment.masterAddress())
-							+ " is reachable from other hosts and no token is set: set " + TOKEN + " or " + TOKEN_FILE
-							+ ", or " + ANONYMOUS + "=true to let any process join that can reach it");
+	private void requireSafe(EngineSettings settings, Supplier<@Nullable String> exposure) {
+		if (settings.token() != null || this.properties.flag(ANONYMOUS)) {
+			return;
+		}
+		String exposed = exposure.get();
+		if (exposed != null) {
+			throw new IllegalArgumentException("the rendezvous address " + exposed
+					+ " is reachable from other hosts and no token is set: set " + TOKEN + " or " + TOKEN_FILE + ", or "
+					+ ANONYMOUS + "=true to let any process join that can reach it");
 		}
 	}
 

@@ -41,14 +41,18 @@ public record ElasticProperties(@Nullable Integer minRanks, @Nullable Integer ma
 	 * ranks when one is lost
 	 * @throws io.tutti.BackendUnavailableException if the backend cannot be elastic
 	 * @throws ConfigurationException if a value is out of range, or set without a minimum
-	 * number of ranks
+	 * number of ranks, or if the job would be reachable beyond this host without a token
 	 */
-	public @Nullable ElasticSettings settings(ResolvedRank resolved, EngineSettings engine) {
+	public @Nullable ElasticSettings settings(ResolvedRank resolved, EngineSettings engine, ExposureCheck exposure) {
 		if (this.minRanks != null) {
 			ElasticLaunchers.requireSupported(String.valueOf(this.minRanks), resolved, System.getenv());
 			ElasticSettings.requireSupported(engine);
 		}
-		return settings(resolved.assignment().worldSize());
+		ElasticSettings settings = settings(resolved.assignment().worldSize());
+		if (settings != null) {
+			exposure.requireSafeRendezvous(settings, engine);
+		}
+		return settings;
 	}
 
 	/**

@@ -8,6 +8,7 @@ import io.tutti.engine.backend.Backend;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.launch.ResolvedRank;
 import io.tutti.service.config.ElasticProperties;
+import io.tutti.service.config.ExposureCheck;
 
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -35,9 +36,10 @@ public class GroupConfiguration {
 
 	@Bean
 	GroupLifecycle groupLifecycle(RankAssignment assignment, EngineSettings settings, GroupJoiner factory,
-			List<CollectiveListener> listeners, ElasticProperties elastic, ResolvedRank resolved) {
+			List<CollectiveListener> listeners, ElasticProperties elastic, ResolvedRank resolved,
+			ExposureCheck exposure) {
 		return new GroupLifecycle(assignment, settings, factory, new GroupListeners(listeners),
-				elastic.settings(resolved, settings));
+				elastic.settings(resolved, settings, exposure));
 	}
 
 }

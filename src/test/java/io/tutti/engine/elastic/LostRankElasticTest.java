@@ -107,6 +107,7 @@ class LostRankElasticTest {
 	void aRankWithoutAQuorumNamesTheSlotThatDoesNotAnswer() throws Exception {
 		String endpoints = "127.0.0.1:" + FreePort.next() + ",127.0.0.1:" + FreePort.next() + ",unknown.invalid:1";
 		try (ElasticJob job = new ElasticJob(this.folder, 2, 3, 2000, 20).with("TUTTI_ELASTIC_ENDPOINTS", endpoints)
+			.with("TUTTI_SECURITY_ANONYMOUS", "true")
 			.startAll()) {
 			job.await("step 5", LIMIT, () -> job.step(1) >= 5);
 			job.signal(0, "STOP");

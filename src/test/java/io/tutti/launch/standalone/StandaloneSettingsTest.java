@@ -15,11 +15,13 @@ import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.backend.TransportChoice;
+import io.tutti.engine.elastic.ElasticSettings;
 import io.tutti.launch.ProcessProperties;
 import io.tutti.launch.PropertyNames;
 import io.tutti.launch.RankResolution;
 import io.tutti.launch.ResolutionException;
 import io.tutti.launch.ResolutionSettings;
+import io.tutti.launch.ResolvedRank;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -85,6 +87,31 @@ class StandaloneSettingsTest {
 			.hasMessageContaining("no token is set");
 		assertThat(settings(Map.of("tutti.security.anonymous", "true"), ranks).token()).isNull();
 		assertThat(settings(Map.of("tutti.security.token", "secret"), ranks).token()).isEqualTo("secret");
+	}
+
+	/** Each rank of an elastic job listens, also the only one. */
+	@ParameterizedTest
+	@CsvSource({ "1, '192.0.2.1:1', 127.0.0.1, 192.0.2.1", "1, '127.0.0.1:1', 0.0.0.0, 0.0.0.0",
+			"2, '127.0.0.1:1,192.0.2.2:1', 127.0.0.1, 192.0.2.2" })
+	void anElasticJobBeyondThisHostNeedsATokenOrAnonymousAccess(String worldSize, String endpoints, String bind,
+			String exposed) {
+		Map<String, String> job = Map.of("tutti.elastic.min-ranks", "1", "tutti.elastic.endpoints", endpoints,
+				"tutti.rendezvous.bind-address", bind, "tutti.rank", "0", "tutti.world-size", worldSize);
+		assertThatThrownBy(() -> elastic(job, "tutti.security.anonymous", "false"))
+			.isInstanceOf(BadConfigurationException.class)
+			.hasMessageContaining("the rendezvous address " + exposed)
+			.hasMessageContaining("no token is set");
+		assertThat(elastic(job, "tutti.security.anonymous", "true").minRanks()).isOne();
+		assertThat(elastic(job, "tutti.security.token", "secret").minRanks()).isOne();
+	}
+
+	private static ElasticSettings elastic(Map<String, String> job, String name, String value) {
+		Map<String, String> all = new HashMap<>(job);
+		all.put(name, value);
+		ProcessProperties properties = ProcessProperties.of(all, Map.of());
+		ResolvedRank resolved = RankResolution.resolve(Map.of(), ResolutionSettings.from(properties::text));
+		StandaloneSettings settings = new StandaloneSettings(properties);
+		return settings.elastic(resolved, settings.of(resolved));
 	}
 
 	/** The group would end with a lost rank although the user asked to continue. */

@@ -116,6 +116,13 @@ class StartupFailureTest {
 	}
 
 	@Test
+	void anElasticJobBeyondThisHostNeedsAToken() {
+		assertThat(start("--tutti.elastic.min-ranks=1", "--tutti.elastic.endpoints=192.0.2.1:29701"))
+			.isEqualTo(ExitCode.BAD_CONFIGURATION);
+		assertThat(told()).hasSize(1).first().asString().contains("192.0.2.1").contains("tutti.security.token");
+	}
+
+	@Test
 	void anSslBundleWithMissingFilesIsNamed() {
 		assertThat(start("--tutti.tls.bundle=ranks", "--tutti.tls.peer-name=ranks.test",
 				"--spring.ssl.bundle.pem.ranks.keystore.certificate=file:/no/such.crt"))

@@ -1,8 +1,13 @@
 package io.tutti.service.config;
 
 import java.net.InetAddress;
+import java.time.Duration;
+import java.util.List;
 
 import io.tutti.engine.RankAssignment;
+import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.elastic.ElasticSettings;
+import io.tutti.engine.elastic.ElasticSettings.QuorumRule;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -72,6 +77,41 @@ class ExposureCheckTest {
 	void aGroupOfOneNeedsNoToken() {
 		RankAssignment alone = new RankAssignment(0, 1, 0, 1, "10.1.2.3", 29500);
 		assertThatNoException().isThrownBy(() -> this.closed.requireSafeRendezvous(alone, null));
+	}
+
+	/** Each rank of an elastic job listens, also the only one. */
+	@ParameterizedTest
+	@ValueSource(strings = { "10.1.2.3:1", "no-such-host.invalid:1", "127.0.0.1:1,10.1.2.3:1" })
+	void anElasticJobBeyondLoopbackNeedsATokenOrAnonymousAccess(String endpoints) {
+		ElasticSettings elastic = elastic(endpoints);
+		EngineSettings engine = EngineSettings.DEFAULTS;
+		assertThatExceptionOfType(ConfigurationException.class)
+			.isThrownBy(() -> this.closed.requireSafeRendezvous(elastic, engine))
+			.withMessageContaining(elastic.endpoints().getLast().host())
+			.withMessageContaining("tutti.elastic.endpoints");
+		assertThatNoException().isThrownBy(() -> check("secret", false).requireSafeRendezvous(elastic, engine));
+		assertThatNoException().isThrownBy(() -> check(null, true).requireSafeRendezvous(elastic, engine));
+	}
+
+	@Test
+	void anElasticJobOnLoopbackNeedsNothingUnlessItBindsOtherAddresses() {
+		ElasticSettings elastic = elastic("127.0.0.1:1,127.0.0.1:2");
+		EngineSettings defaults = EngineSettings.DEFAULTS;
+		assertThatNoException().isThrownBy(() -> this.closed.requireSafeRendezvous(elastic, defaults));
+		for (EngineSettings engine : List.of(bound("0.0.0.0", null), bound(null, "10.1.2.3"))) {
+			assertThatExceptionOfType(ConfigurationException.class)
+				.isThrownBy(() -> this.closed.requireSafeRendezvous(elastic, engine));
+		}
+	}
+
+	private static ElasticSettings elastic(String endpoints) {
+		return new ElasticSettings(1, Duration.ZERO, 0, QuorumRule.LIVE, ElasticSettings.endpoints(endpoints));
+	}
+
+	private static EngineSettings bound(@Nullable String rendezvous, @Nullable String data) {
+		EngineSettings defaults = EngineSettings.DEFAULTS;
+		return new EngineSettings(defaults.backend(), defaults.jobId(), null, -1, rendezvous, null, data, 0, "system",
+				defaults.sharedConfig(), defaults.timeouts(), null);
 	}
 
 	static ExposureCheck check(@Nullable String token, boolean anonymous) {
