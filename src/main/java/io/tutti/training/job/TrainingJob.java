@@ -220,23 +220,27 @@ public final class TrainingJob {
 				this.listener.repeated(repeated);
 			}
 		}
+		RunTotals before = this.totals;
 		try (TrainingLoop loop = new TrainingLoop(group, this.options, this.listener, this.stopReason, job, this.task,
 				samples, state, commit)) {
 			try {
 				begin(loop, group, state);
 				loop.run();
+				TrainingSummary summary = loop.summarise(before);
+				Path report = report(group);
+				if (report != null) {
+					TrainingReport.of(summary).write(report);
+				}
+				return summary;
 			}
 			catch (CollectiveException | MembershipChangedException ex) {
 				closeCheckpoints(loop, ex);
-				this.totals = this.totals.plus(loop.totals());
 				throw ex;
 			}
-			TrainingSummary summary = loop.summarise(this.totals);
-			Path report = report(group);
-			if (report != null) {
-				TrainingReport.of(summary).write(report);
+			finally {
+				// Also after the last step: if the group breaks then, the loop runs again.
+				this.totals = before.plus(loop.totals());
 			}
-			return summary;
 		}
 	}
 
