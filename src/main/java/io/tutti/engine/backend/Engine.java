@@ -176,9 +176,8 @@ public final class Engine implements AutoCloseable {
 	}
 
 	private static DataListener listen(RankAssignment assignment, EngineSettings settings) {
-		int port = (settings.dataPort() == 0) ? 0 : settings.dataPort() + assignment.localRank();
 		try {
-			return open(dataAddress(assignment, settings), port, assignment);
+			return open(dataAddress(assignment, settings), settings.dataPort(), assignment);
 		}
 		catch (IOException ex) {
 			throw noListener(assignment, ex);

@@ -17,8 +17,7 @@ import org.jspecify.annotations.Nullable;
  * {@code null} for detection
  * @param dataAddress address where data connections are accepted, {@code null} for
  * loopback if the rendezvous address is loopback, otherwise for every address
- * @param dataPort port for data connections, 0 for the kernel's choice; the local rank is
- * added to a fixed one
+ * @param dataPort port of this rank for data connections, 0 for the kernel's choice
  * @param congestionControl TCP congestion control for connections within one host, if the
  * kernel offers it; {@code system} to keep the default
  * @param sharedConfig settings that must be the same on all ranks; rank 0's apply

@@ -99,7 +99,7 @@ final class StandaloneSettings {
 		return new EngineSettings(this.properties.text("tutti.backend", defaults.backend()),
 				this.properties.text("tutti.rendezvous.job-id", defaults.jobId()), token(), resolved.generation(),
 				bindAddress(), this.properties.text("tutti.transport.advertised-host"), defaults.dataAddress(),
-				this.properties.port("tutti.transport.port", defaults.dataPort()),
+				dataPort(resolved.assignment().localRank()),
 				this.properties.text("tutti.transport.congestion-control", defaults.congestionControl()),
 				sharedConfig(), timeouts(), this.properties.text("tutti.mpi.library"));
 	}
@@ -191,6 +191,11 @@ final class StandaloneSettings {
 				this.properties.duration("tutti.timeout.collective", defaults.collective()), heartbeat,
 				this.properties.duration("tutti.timeout.abort", Timeouts.defaultAbort(heartbeat)),
 				this.properties.duration("tutti.timeout.drain", defaults.drain()));
+	}
+
+	private int dataPort(int localRank) {
+		int first = this.properties.port("tutti.transport.port", EngineSettings.DEFAULTS.dataPort());
+		return (first != 0) ? first + localRank : 0;
 	}
 
 	private @Nullable String bindAddress() {

@@ -86,7 +86,8 @@ public class RankConfiguration {
 		String advertised = transport.advertisedHost();
 		EngineSettings settings = new EngineSettings(backend.name(), rendezvous.jobId(), token.secret(),
 				resolved.generation(), rendezvous.bindAddress(), (advertised != null) ? advertised : dataAddress,
-				dataAddress, transport.port(), transport.congestionControl(),
+				dataAddress, Ports.plus("tutti.transport.port", transport.port(), resolved.assignment().localRank()),
+				transport.congestionControl(),
 				new SharedConfig(transport.kind(), collective.algorithms(), transport.crossMemoryAttach()), timeouts,
 				mpi.library(), tls.tls());
 		requireAvailable(backend, settings, resolved.assignment());

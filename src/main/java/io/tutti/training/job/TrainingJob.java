@@ -238,7 +238,8 @@ public final class TrainingJob {
 				throw ex;
 			}
 			finally {
-				// Also after the last step: if the group breaks then, the loop runs again.
+				// Also after the last step: if the group breaks then, the loop runs
+				// again.
 				this.totals = before.plus(loop.totals());
 			}
 		}

@@ -87,6 +87,19 @@ class LostRankElasticTest {
 		}
 	}
 
+	/** Each rank has the port of its place on the host, whichever ranks are left. */
+	@Test
+	void theOthersContinueWhileAStoppedRankHoldsItsFixedDataPort() throws Exception {
+		try (ElasticJob job = new ElasticJob(this.folder, 3, 3, 60, 20)
+			.with("TUTTI_TRANSPORT_PORT", "" + FreePort.next())
+			.startAll()) {
+			job.await("step 5", LIMIT, () -> job.step(1) >= 5);
+			job.signal(0, "STOP");
+			requireResult(job, 1, 60);
+			requireResult(job, 2, 60);
+		}
+	}
+
 	/** A rank that is only silent may run on the other side of a partition. */
 	@Test
 	void aRankWithoutAQuorumWaitsWhetherTheSilentOneHasEnded() throws Exception {

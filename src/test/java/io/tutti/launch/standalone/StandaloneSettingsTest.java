@@ -55,6 +55,16 @@ class StandaloneSettingsTest {
 		assertThat(settings.token()).isEqualTo("secret");
 	}
 
+	@Test
+	void eachRankOfAHostHasItsOwnPortForData() {
+		Map<String, String> second = Map.of("RANK", "1", "WORLD_SIZE", "2");
+		assertThat(settings(Map.of("tutti.transport.port", "41000"), second).dataPort()).isEqualTo(41001);
+		assertThat(settings(Map.of(), second).dataPort()).isZero();
+		assertThatThrownBy(() -> settings(Map.of("tutti.transport.port", "65535"), second))
+			.isInstanceOf(BadConfigurationException.class)
+			.hasMessageContaining("65536");
+	}
+
 	/** Spring accepts both spellings too. */
 	@ParameterizedTest
 	@ValueSource(strings = { "TUTTI_SECURITY_TOKENFILE", "TUTTI_SECURITY_TOKEN_FILE" })

@@ -123,6 +123,16 @@ class StartupFailureTest {
 	}
 
 	@Test
+	void aDataPortPlusTheLocalRankMustBeAPort() {
+		assertThat(start("--tutti.rank=1", "--tutti.world-size=2", "--tutti.transport.port=65535"))
+			.isEqualTo(ExitCode.BAD_CONFIGURATION);
+		assertThat(told()).hasSize(1)
+			.first()
+			.asString()
+			.contains("tutti.transport.port=65535 plus local rank 1 exceeds the highest port");
+	}
+
+	@Test
 	void anSslBundleWithMissingFilesIsNamed() {
 		assertThat(start("--tutti.tls.bundle=ranks", "--tutti.tls.peer-name=ranks.test",
 				"--spring.ssl.bundle.pem.ranks.keystore.certificate=file:/no/such.crt"))
