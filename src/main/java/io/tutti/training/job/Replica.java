@@ -189,7 +189,7 @@ final class Replica implements AutoCloseable {
 		torch.manual_seed(this.seed + STEP_STRIDE * (step.step() + 1) + RANK_STRIDE * current.group().rank());
 		try (PointerScope _ = new PointerScope()) {
 			begin();
-			setLearningRate(this.task.learningRate(step));
+			OptionalDouble rate = this.task.learningRate(step);
 			replicas.zeroGradients();
 			double loss = 0;
 			if (samples.length > 0) {
@@ -201,7 +201,10 @@ final class Replica implements AutoCloseable {
 			StepTotals.write(replicas.piggybackedValues(), loss, stop);
 			replicas.synchronizeGradients();
 			current.bufferAverage().combine((double) samples.length / globalBatch);
-			optimize(); // Last: after a failed reduction no parameter has changed.
+			// Last: after a failed reduction neither a parameter nor the optimizer has
+			// changed.
+			setLearningRate(rate);
+			optimize();
 			this.inStep = false;
 			return StepTotals.read(replicas.piggybackedValues());
 		}

@@ -3,6 +3,7 @@ package io.tutti.training.job;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.OptionalDouble;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 
@@ -62,6 +63,28 @@ class ReplicaTest {
 		TwoSteps undisturbed = twoSteps(false);
 		assertThat(disturbed.afterFirst()).isEqualTo(undisturbed.afterFirst());
 		assertThat(disturbed.afterSecond()).isEqualTo(undisturbed.afterSecond()).isNotEqualTo(disturbed.afterFirst());
+	}
+
+	/** The ranks compare all of it when they continue; some have not begun the step. */
+	@Test
+	void anInterruptedStepLeavesNothingElseThatTheRanksCompare() throws Exception {
+		RankThreads.run(1, Duration.ofSeconds(40), (_) -> {
+			try (SimulatedWorld world = new SimulatedWorld(1, TIMEOUTS);
+					Noisy task = new Noisy();
+					TrainingState state = new TrainingState(
+							new Replica(new GuardedTask(task), 1, TrainingDevice.CPU, true, false), (_) -> {
+							})) {
+				state.replica().join(world.group(0));
+				learn(state.replica(), 0, BATCH);
+				byte[] before = state.digest();
+				world.group(0).abort("lost");
+				assertThatExceptionOfType(CollectiveException.class)
+					.isThrownBy(() -> learn(state.replica(), 1, BATCH));
+				state.rollback();
+				assertThat(state.digest()).isEqualTo(before);
+				return null;
+			}
+		});
 	}
 
 	/** The others have lost this rank before they have completed their first step. */
@@ -172,6 +195,11 @@ class ReplicaTest {
 		@Override
 		public Optimizer optimizer(TensorVector parameters) {
 			return new Adam(parameters, new AdamOptions(0.01));
+		}
+
+		@Override
+		public OptionalDouble learningRate(TrainingStep step) {
+			return OptionalDouble.of(0.01 / (step.step() + 1));
 		}
 
 		@Override
