@@ -46,8 +46,8 @@ final class ParameterAgreement {
 	 * joined whose job differs: only these fail.
 	 * @param joins whether this rank has not trained in an earlier generation of the
 	 * group
-	 * @throws ReplicaMismatchException on such a rank, once the others have left it; and
-	 * on every rank if all are new
+	 * @throws ReplicaMismatchException on such a rank, which must not leave before the
+	 * others; and on every rank if all are new
 	 * @throws CollectiveException on the others, as after the loss of these ranks, so
 	 * that they continue
 	 */
@@ -64,22 +64,11 @@ final class ParameterAgreement {
 				"rank " + rank + " joined a job that differs from its own: it " + difference));
 		String own = foreign.get(group.rank());
 		if (own != null) {
-			awaitEnd(group);
 			throw new ReplicaMismatchException(own + ". Start it with the options of the others");
 		}
 		if (!foreign.isEmpty()) {
 			throw CollectiveException.of(group.rank(), group.worldSize(), Failure.outside(Failure.Kind.PEER_LOST,
 					group.name(), List.copyOf(foreign.keySet()), String.join("; ", foreign.values())), null);
-		}
-	}
-
-	/** Waits until the other ranks have left a generation of the group. */
-	private static void awaitEnd(ProcessGroup group) {
-		try {
-			group.barrier();
-		}
-		catch (CollectiveException ex) {
-			// They form the next one without this rank.
 		}
 	}
 

@@ -200,11 +200,33 @@ public final class TrainingJob {
 		try (TrainingState state = new TrainingState(replica, sameJob)) {
 			return (changing == null) ? train(Objects.requireNonNull(this.group), samples, job, state)
 					: changing.run(state, (group) -> {
-						requireReportDirectory(group);
-						// No state was synchronized where all were equal.
-						sameJob.accept(group);
-						return train(group, samples, job, state);
+						try {
+							requireReportDirectory(group);
+							// No state was synchronized where all were equal.
+							sameJob.accept(group);
+							return train(group, samples, job, state);
+						}
+						catch (ReplicaMismatchException | TrainingDivergedException | CheckpointException ex) {
+							if (isKnownToAll(ex)) {
+								awaitEnd(group);
+							}
+							throw ex;
+						}
 					});
+		}
+	}
+
+	/**
+	 * Waits until the other ranks have thrown the same exception or have left: the group
+	 * aborts with the first exception of a loop, and a rank that was still in the
+	 * collective call that leads to it would end with that abort.
+	 */
+	private static void awaitEnd(ProcessGroup group) {
+		try {
+			group.barrier();
+		}
+		catch (CollectiveException ex) {
+			// They have left, or a rank is lost.
 		}
 	}
 

@@ -78,8 +78,7 @@ class ReplicaTest {
 				learn(state.replica(), 0, BATCH);
 				byte[] before = state.digest();
 				world.group(0).abort("lost");
-				assertThatExceptionOfType(CollectiveException.class)
-					.isThrownBy(() -> learn(state.replica(), 1, BATCH));
+				assertThatExceptionOfType(CollectiveException.class).isThrownBy(() -> learn(state.replica(), 1, BATCH));
 				state.rollback();
 				assertThat(state.digest()).isEqualTo(before);
 				return null;
