@@ -146,10 +146,10 @@ final class FormationEndpoint implements AutoCloseable {
 		String bind = settings.bindAddress();
 		try {
 			ServerSocketChannel server = ServerSocketChannel.open();
+			InetAddress address;
 			try {
-				server.bind(
-						new InetSocketAddress(InetAddress.getByName((bind != null) ? bind : own.host()), own.port()),
-						ConnectionAcceptor.BACKLOG);
+				address = (bind != null) ? InetAddress.getByName(bind) : names.addressesOf(own.host())[0];
+				server.bind(new InetSocketAddress(address, own.port()), ConnectionAcceptor.BACKLOG);
 			}
 			catch (IOException | RuntimeException ex) {
 				server.close();
@@ -158,6 +158,10 @@ final class FormationEndpoint implements AutoCloseable {
 			FormationEndpoint endpoint = new FormationEndpoint(member, settings, endpoints, names,
 					new ConnectionAcceptor(server, ConnectionAcceptor.OTHER_CLIENTS + endpoints.size(),
 							ConnectionAcceptor.HANDSHAKE_LIMIT));
+			if (bind == null) {
+				// Later the name service may be out of order.
+				endpoint.reached.put(slot, new Reached(member.self().id(), address));
+			}
 			endpoint.acceptor.start("tutti-s" + slot + "-formation", settings.tls(), endpoint.handshake,
 					endpoint::accept);
 			return endpoint;

@@ -463,6 +463,9 @@ final class FormationProtocol {
 			formed = attempt(proposal, requests, limit);
 			return formed;
 		}
+		catch (IOException ex) {
+			return null;
+		}
 		finally {
 			if (formed == null) {
 				leaveOut(joining, formation, limit);
@@ -483,7 +486,7 @@ final class FormationProtocol {
 	 * @param limit until all must have accepted, and if it is a trial, joined
 	 */
 	private @Nullable Formed attempt(Propose proposal, List<LocalMember.Request> requests, Deadline limit)
-			throws InterruptedException {
+			throws IOException, InterruptedException {
 		Formation formation = proposal.formation();
 		String id = formation.id();
 		requests.forEach((request) -> request.link().trySend(proposal));

@@ -12,8 +12,6 @@ import java.util.function.BooleanSupplier;
 import io.tutti.BackendUnavailableException;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.Engine;
-import io.tutti.engine.control.RendezvousException;
-import io.tutti.engine.control.RendezvousException.Reason;
 import io.tutti.engine.elastic.FormationMessage.Formation;
 import io.tutti.engine.elastic.FormationMessage.Member;
 import org.jspecify.annotations.Nullable;
@@ -30,14 +28,14 @@ final class FormationRendezvous {
 
 	private final FormationContext context;
 
-	private @Nullable RuntimeException lastFailure;
+	private @Nullable Exception lastFailure;
 
 	FormationRendezvous(FormationContext context) {
 		this.context = context;
 	}
 
 	/** Why the last attempt has failed, {@code null} if none has. */
-	@Nullable RuntimeException lastFailure() {
+	@Nullable Exception lastFailure() {
 		return this.lastFailure;
 	}
 
@@ -123,8 +121,9 @@ final class FormationRendezvous {
 	/**
 	 * The rendezvous port at this host: the launcher's, unless a stopped process still
 	 * holds it.
+	 * @throws IOException if no port is free, which fails this attempt
 	 */
-	int freePort() {
+	int freePort() throws IOException {
 		String bind = this.context.settings().bindAddress();
 		String host = (bind != null) ? bind : this.context.endpoint().host(self());
 		IOException last = new IOException();
@@ -138,8 +137,9 @@ final class FormationRendezvous {
 				last = ex;
 			}
 		}
-		throw new RendezvousException(this.context.launched(), Reason.TIMEOUT, "no port is free at " + host, List.of(),
-				last);
+		IOException failure = new IOException("no port is free at " + host + ": " + last.getMessage(), last);
+		this.lastFailure = failure;
+		throw failure;
 	}
 
 	private Member self() {

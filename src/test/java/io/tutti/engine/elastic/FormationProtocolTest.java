@@ -13,6 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.tutti.CollectiveListener;
@@ -51,7 +52,7 @@ class FormationProtocolTest {
 
 		private final ElasticMembers ranks;
 
-		private final EngineSettings settings;
+		private EngineSettings settings;
 
 		private final LocalMember member;
 
@@ -406,6 +407,40 @@ class FormationProtocolTest {
 			assertThat(ex.reason()).isEqualTo(RendezvousException.Reason.AUTHENTICATION);
 			assertThat(ex).hasMessageContaining("the token is wrong or missing");
 		});
+	}
+
+	/** Its own name may not resolve while the name service is out of order. */
+	@Test
+	void aMemberKnowsItsOwnAddressWithoutTheNameService() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(1, 1, 1);
+		Endpoint own = new Endpoint("own", ranks.elastic().endpoints().getFirst().port());
+		LocalMember member = new LocalMember(new Member(0, "a0", "host"));
+		AtomicBoolean fails = new AtomicBoolean();
+		try (FormationEndpoint endpoint = FormationEndpoint.open(member, ranks.settings(), List.of(own), (host) -> {
+			if (fails.get()) {
+				throw new UnknownHostException(host);
+			}
+			return new InetAddress[] { InetAddress.getLoopbackAddress() };
+		})) {
+			fails.set(true);
+			assertThat(endpoint.host(member.self())).isEqualTo("127.0.0.1");
+		}
+	}
+
+	/** As while the resources of the process are exhausted. */
+	@Test
+	void aMemberWithoutAFreePortTriesAgainUntilTheDeadline() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(1, 1, 1, Duration.ofSeconds(2));
+		EngineSettings all = ranks.settings();
+		EngineSettings foreign = new EngineSettings(all.backend(), all.jobId(), all.token(), all.generation(),
+				"192.0.2.1", null, null, 0, all.congestionControl(), all.sharedConfig(), all.timeouts(), null);
+		Party party = party(ranks, new Member(0, "a0", "host"));
+		party.settings = foreign;
+		party.form(0);
+		assertThatThrownBy(party.formed::get).cause()
+			.isInstanceOf(RendezvousException.class)
+			.hasMessageContaining("the group did not form within 2 s")
+			.hasMessageContaining("no port is free at 192.0.2.1");
 	}
 
 	@Test
