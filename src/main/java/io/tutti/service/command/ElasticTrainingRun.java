@@ -66,13 +66,14 @@ final class ElasticTrainingRun {
 
 	/**
 	 * Checks an application's options before its rank joins the group.
-	 * @throws ConfigurationException if it is to train on a GPU or to divide the
-	 * optimizer, or a file cannot be used
+	 * @throws ConfigurationException if it is to train on a GPU, to divide the optimizer
+	 * or to share batches by weights, or a file cannot be used
 	 */
 	static void check(ApplicationContext context, TrainingOptions options) {
-		TrainingFiles.requireUsable(options, context.getBean(GroupLifecycle.class).assignment().rank());
+		TrainingFiles.requireUsable(options);
 		requireProcessor(context.getBean(TrainProperties.class));
 		requireWholeOptimizer(options);
+		requireSharesOfAnyWorldSize(options);
 	}
 
 	/** Creates the job of an application. */
@@ -105,6 +106,19 @@ final class ElasticTrainingRun {
 					"--sharded-optimizer loses the state of each lost rank, with which a job"
 							+ " with tutti.elastic.min-ranks is to continue",
 					"Remove it, or start the job without --min-ranks", null);
+		}
+	}
+
+	/**
+	 * Checks the shares of an elastic job.
+	 * @throws ConfigurationException if they hold for one world size only
+	 */
+	static void requireSharesOfAnyWorldSize(TrainingOptions options) {
+		if (options.shares().weights() != null) {
+			throw new ConfigurationException(
+					"--rank-weights " + options.shares()
+							+ " holds for one number of ranks, and that of a job with tutti.elastic.min-ranks changes",
+					"Use --rank-weights measured, or remove it, or start the job without --min-ranks", null);
 		}
 	}
 

@@ -22,15 +22,13 @@ final class TrainingFiles {
 	}
 
 	/**
-	 * Requires on rank 0, which writes the report and the checkpoint, that both are
-	 * writable.
+	 * Requires that the report and the checkpoint are writable. For a rank that writes
+	 * them: rank 0, and each rank of an elastic job, since it may become rank 0.
 	 * @throws ConfigurationException naming the file and the option
 	 */
-	static void requireUsable(TrainingOptions options, int rank) {
-		if (rank == 0) {
-			requireReport(options.report());
-			requireCheckpoint((options.checkpoint() != null) ? options.checkpoint().directory() : null);
-		}
+	static void requireUsable(TrainingOptions options) {
+		requireReport(options.report());
+		requireCheckpoint((options.checkpoint() != null) ? options.checkpoint().directory() : null);
 	}
 
 	private static void requireReport(@Nullable Path report) {

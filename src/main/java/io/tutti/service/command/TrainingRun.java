@@ -71,7 +71,9 @@ final class TrainingRun {
 	 */
 	static void check(ApplicationContext context, TrainingOptions options) {
 		RankAssignment assignment = context.getBean(GroupLifecycle.class).assignment();
-		TrainingFiles.requireUsable(options, assignment.rank());
+		if (assignment.rank() == 0) {
+			TrainingFiles.requireUsable(options);
+		}
 		requireWeightsFor(assignment.worldSize(), options);
 		TrainingDevice.requirePresent(context.getBean(TrainProperties.class).choice(), assignment);
 	}

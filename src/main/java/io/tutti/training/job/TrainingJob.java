@@ -127,7 +127,8 @@ public final class TrainingJob {
 	 * @throws TaskException if the task throws another exception or breaks its contract
 	 * @throws CheckpointException if the job cannot continue from the checkpoint or
 	 * cannot write a new one
-	 * @throws ReportException on rank 0, if the report cannot be written
+	 * @throws ReportException on rank 0, if the report cannot be written; and on any rank
+	 * of an elastic job, before it joins, if there is no directory for it
 	 * @throws io.tutti.BackendUnavailableException if a GPU is requested and not
 	 * available, or if libtorch cannot be unpacked
 	 * @throws ReplicaMismatchException if the ranks' options, data or trained parameters
@@ -164,9 +165,7 @@ public final class TrainingJob {
 	}
 
 	private TrainingSummary train() {
-		if (this.group != null) {
-			requireReportDirectory(this.group);
-		}
+		requireReportDirectory();
 		NativeLibraryPreparation.prepare();
 		ProcessEnd.skipFinalizers();
 		TrainingDevice place = this.device.get();
@@ -201,7 +200,6 @@ public final class TrainingJob {
 			return (changing == null) ? train(Objects.requireNonNull(this.group), samples, job, state)
 					: changing.run(state, (group) -> {
 						try {
-							requireReportDirectory(group);
 							// No state was synchronized where all were equal.
 							sameJob.accept(group);
 							return train(group, samples, job, state);
@@ -297,8 +295,9 @@ public final class TrainingJob {
 		}
 	}
 
-	private void requireReportDirectory(ProcessGroup group) {
-		Path report = report(group);
+	/** Each rank of an elastic job may become rank 0, which writes the report. */
+	private void requireReportDirectory() {
+		Path report = (this.group != null) ? report(this.group) : this.options.report();
 		if (report != null) {
 			TrainingReport.requireDirectory(report);
 		}

@@ -25,9 +25,9 @@ class TrainingFilesTest {
 
 	@Test
 	void usableFilesAreAccepted() throws Exception {
-		TrainingFiles.requireUsable(options(this.directory.resolve("run/1"), this.directory.resolve("report.json")), 0);
-		TrainingFiles.requireUsable(options(null, null), 0);
-		TrainingFiles.requireUsable(options(null, Path.of("/dev/stdout")), 0);
+		TrainingFiles.requireUsable(options(this.directory.resolve("run/1"), this.directory.resolve("report.json")));
+		TrainingFiles.requireUsable(options(null, null));
+		TrainingFiles.requireUsable(options(null, Path.of("/dev/stdout")));
 	}
 
 	@Test
@@ -46,11 +46,10 @@ class TrainingFilesTest {
 	}
 
 	@Test
-	void aReportThatCannotBeWrittenIsNamedOnTheRankThatWritesIt() {
+	void aReportThatCannotBeWrittenIsNamed() {
 		TrainingOptions nowhere = options(null, this.directory.resolve("none/report.json"));
-		assertRefused(nowhere, 0, "report.json", "there is no directory", "--report");
-		TrainingFiles.requireUsable(nowhere, 1);
-		assertRefused(options(null, this.directory), 0, "is a directory", "--report");
+		assertRefused(nowhere, "report.json", "there is no directory", "--report");
+		assertRefused(options(null, this.directory), "is a directory", "--report");
 	}
 
 	/**
@@ -58,17 +57,16 @@ class TrainingFilesTest {
 	 */
 	@Test
 	void aFileSystemThatTakesNoFilesIsNamedAndAUsableOneIsLeftEmpty() {
-		assertRefused(options(null, Path.of("/proc/report.json")), 0, "/proc/report.json", "--report");
-		assertRefused(options(Path.of("/proc/run"), null), 0, "/proc/run", "--checkpoint");
-		TrainingFiles.requireUsable(options(this.directory.resolve("run"), this.directory.resolve("report.json")), 0);
+		assertRefused(options(null, Path.of("/proc/report.json")), "/proc/report.json", "--report");
+		assertRefused(options(Path.of("/proc/run"), null), "/proc/run", "--checkpoint");
+		TrainingFiles.requireUsable(options(this.directory.resolve("run"), this.directory.resolve("report.json")));
 		assertThat(this.directory).isEmptyDirectory();
 	}
 
 	@Test
 	void aCheckpointFolderBelowAFileIsNamed() throws Exception {
 		Path file = Files.createFile(this.directory.resolve("file"));
-		assertRefused(options(file.resolve("run"), null), 0, "checkpoint directory", "is not a directory",
-				"--checkpoint");
+		assertRefused(options(file.resolve("run"), null), "checkpoint directory", "is not a directory", "--checkpoint");
 	}
 
 	private static void assertRefused(Path data, String... words) {
@@ -76,9 +74,8 @@ class TrainingFilesTest {
 			.satisfies((ex) -> org.assertj.core.api.Assertions.assertThat(ex.getMessage()).contains(words));
 	}
 
-	private static void assertRefused(TrainingOptions options, int rank, String... words) {
-		assertThatExceptionOfType(ConfigurationException.class)
-			.isThrownBy(() -> TrainingFiles.requireUsable(options, rank))
+	private static void assertRefused(TrainingOptions options, String... words) {
+		assertThatExceptionOfType(ConfigurationException.class).isThrownBy(() -> TrainingFiles.requireUsable(options))
 			.satisfies((ex) -> org.assertj.core.api.Assertions.assertThat(ex.getMessage()).contains(words));
 	}
 

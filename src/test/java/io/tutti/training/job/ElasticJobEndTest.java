@@ -1,5 +1,6 @@
 package io.tutti.training.job;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -21,10 +22,12 @@ import io.tutti.engine.backend.SimulatedWorld;
 import io.tutti.training.SharesLibtorch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.within;
 
 /** The loops of an elastic job end: after the last step, or with a failure. */
@@ -91,10 +94,24 @@ class ElasticJobEndTest {
 		}
 	}
 
+	/** Each rank may become rank 0. */
+	@Test
+	void aRankThatCannotWriteTheReportDoesNotJoin(@TempDir Path directory) {
+		TrainingOptions options = new TrainingOptions(1, 32, 1, 1, null, directory.resolve("none/report.json"));
+		try (SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS);
+				EndsOnce group = new EndsOnce(world.group(1), new CountDownLatch(1))) {
+			TrainingJob job = new TrainingJob(group, ClassifierJob.defaults().task(), options, TrainingListener.NONE);
+			assertThatExceptionOfType(ReportException.class).isThrownBy(job::run);
+			assertThat(group.runs).isFalse();
+		}
+	}
+
 	/** Runs the loop in one generation, and aborts its group if it fails. */
 	private static final class EndsOnce extends FakeElasticGroup {
 
 		private final CountDownLatch ended;
+
+		private boolean runs;
 
 		EndsOnce(ProcessGroup group, CountDownLatch ended) {
 			super(group);
@@ -103,6 +120,7 @@ class ElasticJobEndTest {
 
 		@Override
 		<R> R generations(ElasticState state, ElasticLoop<R> loop) throws Exception {
+			this.runs = true;
 			try {
 				return loop.run(group());
 			}
