@@ -155,7 +155,7 @@ final class ElasticTrainingRun {
 		job.requestStop(reason);
 		this.lifecycle.end();
 		if (this.draining.compareAndSet(false, true)) {
-			ExitDeadline.haltAfter(this.drain, ExitCode.STOPPED_ON_REQUEST);
+			TrainingRun.abortAfterDrain(this.lifecycle, this.drain, reason);
 		}
 	}
 

@@ -140,7 +140,7 @@ final class TrainingRun {
 				() -> this.device.apply(joined.world()));
 		joined.onDrain((reason) -> {
 			job.requestStop(reason);
-			abortAfterDrain(joined, reason);
+			abortAfterDrain(this.group, this.drain, reason);
 		});
 		int rank = this.group.assignment().rank();
 		stop.reason().thenAccept((reason) -> joined.control().requestDrain("rank " + rank + " got " + reason));
@@ -157,12 +157,15 @@ final class TrainingRun {
 	 * last checkpoint has had time to be written. The job can continue from its last
 	 * checkpoint, as after a stop in time.
 	 */
-	private void abortAfterDrain(JoinedGroup joined, String reason) {
+	static void abortAfterDrain(GroupLifecycle group, Duration drain, String reason) {
 		String abort = String.format(Locale.ROOT, "stop requested (%s), but after %.1f s the ranks had not", reason,
-				this.drain.toMillis() / 1e3);
-		CompletableFuture.delayedExecutor(this.drain.toNanos(), TimeUnit.NANOSECONDS).execute(() -> {
+				drain.toMillis() / 1e3);
+		CompletableFuture.delayedExecutor(drain.toNanos(), TimeUnit.NANOSECONDS).execute(() -> {
 			ExitDeadline.haltAfter(LAST_WRITE, ExitCode.STOPPED_ON_REQUEST);
-			joined.world().abort(ExitCode.STOPPED_ON_REQUEST, abort);
+			JoinedGroup current = group.joined();
+			if (current != null) {
+				current.world().abort(ExitCode.STOPPED_ON_REQUEST, abort);
+			}
 		});
 	}
 
