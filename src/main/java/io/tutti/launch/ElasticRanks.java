@@ -1,6 +1,7 @@
 package io.tutti.launch;
 
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
@@ -37,7 +38,8 @@ public record ElasticRanks(int least, int most, List<String> endpoints) {
 	 * @param minRanks {@code --min-ranks}, {@code null} for
 	 * {@code tutti.elastic.min-ranks}
 	 * @param maxRanks {@code --max-ranks}, {@code null} for
-	 * {@code tutti.elastic.max-ranks}, by default the initial world size
+	 * {@code tutti.elastic.max-ranks}, by default the number of endpoints or, without
+	 * any, the initial world size
 	 * @param worldSize the initial world size
 	 * @param properties the ranks' properties, among them {@code tutti.elastic.endpoints}
 	 * @return the bounds, {@code null} for a job that ends when a rank is lost
@@ -52,7 +54,9 @@ public record ElasticRanks(int least, int most, List<String> endpoints) {
 			}
 			return null;
 		}
-		return new ElasticRanks(least, (most != null) ? most : Math.max(worldSize, least), endpoints(properties));
+		List<String> endpoints = endpoints(properties);
+		int all = Collections.max(List.of(endpoints.size(), worldSize, least));
+		return new ElasticRanks(least, (most != null) ? most : all, endpoints);
 	}
 
 	private static @Nullable Integer number(ProcessProperties properties, String name) {

@@ -84,7 +84,8 @@ public final class LaunchCommand implements Callable<Integer> {
 	private @Nullable Integer minRanks;
 
 	@Option(names = "--max-ranks", paramLabel = "N",
-			description = "With --min-ranks: let further ranks join, up to N (default: the ranks started).")
+			description = "With --min-ranks: let further ranks join, up to N (default: as many as"
+					+ " tutti.elastic.endpoints has, otherwise the ranks started).")
 	private @Nullable Integer maxRanks;
 
 	@Option(names = "--http-port", paramLabel = "PORT",

@@ -113,6 +113,14 @@ class LaunchCommandTest {
 	}
 
 	@Test
+	void aJobMayHaveAsManyRanksAsItHasEndpoints() throws Exception {
+		Process launcher = launch("-n", "1", "--min-ranks", "1", "sh", "-c",
+				"echo $TUTTI_ELASTIC_MAX_RANKS $TUTTI_ELASTIC_ENDPOINTS", "sh", "--tutti.elastic.endpoints=a:1,b:2");
+		assertThat(exitCode(launcher)).isZero();
+		assertThat(lines("out")).containsExactly("[0] 2 a:1,b:2");
+	}
+
+	@Test
 	void theConfigurationFileOfTheRanksMakesAJobElastic() throws Exception {
 		Files.writeString(this.directory.resolve("application.yml"), """
 				tutti.elastic:
