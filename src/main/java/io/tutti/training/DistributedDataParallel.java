@@ -166,7 +166,8 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 * GPU
 	 * @throws IllegalArgumentException if no parameter requires a gradient and has
 	 * elements, if such a parameter has another type than float16, bfloat16, float32 or
-	 * float64 or is computed from another tensor, or if parameters are on several devices
+	 * float64 or is computed from another tensor, if parameters are on several devices,
+	 * or if the model is on a GPU and {@code onDevice} is of another group
 	 * @throws ReplicaMismatchException if the ranks' models or settings differ
 	 */
 	public DistributedDataParallel(ProcessGroup group, ModelTensors model, DataParallelSettings settings,

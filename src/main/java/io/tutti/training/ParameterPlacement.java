@@ -67,6 +67,7 @@ record ParameterPlacement(torch.DeviceType kind, int index) {
 			throw new IllegalArgumentException("the model is on " + this
 					+ ": give DistributedDataParallel the DeviceCollectives of the group, or move the model to the CPU");
 		}
+		onDevice.requireGroup(group);
 		return new DeviceGradients(group, onDevice, this.index, () -> torch.cuda_synchronize(this.index));
 	}
 

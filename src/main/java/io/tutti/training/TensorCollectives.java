@@ -52,8 +52,12 @@ public final class TensorCollectives {
 	 * @param group the ranks
 	 * @param onDevice the same group's collectives on device memory, {@code null} to
 	 * refuse tensors on a GPU
+	 * @throws IllegalArgumentException if {@code onDevice} is of another group
 	 */
 	public TensorCollectives(ProcessGroup group, @Nullable DeviceCollectives onDevice) {
+		if (onDevice != null) {
+			onDevice.requireGroup(group);
+		}
 		this.group = group;
 		this.onDevice = onDevice;
 	}
@@ -193,7 +197,8 @@ public final class TensorCollectives {
 
 	/**
 	 * Runs a call on the tensor's values in row-major order, and stores the result. The
-	 * memory of a conjugate or a negative holds those of another tensor.
+	 * memory of a conjugate or a negative holds those of another tensor. On a GPU the
+	 * values may still be computed or copied, on any stream of libtorch.
 	 */
 	private void inElementOrder(Tensor tensor, Consumer<Tensor> call) {
 		requireOwnElements(tensor);

@@ -116,6 +116,25 @@ class DeviceGradientsTest {
 	}
 
 	@Test
+	void deviceCollectivesOfAnotherGroupAreRejected() {
+		ParameterPlacement placement = new ParameterPlacement(torch.DeviceType.CUDA, 1);
+		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS);
+				SimulatedWorld other = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
+			ProcessGroup group = world.group(0);
+			DeviceCollectives ofOther = collectives(other.group(0), false);
+			String message = "the DeviceCollectives are those of " + other.group(0) + ", not of " + group
+					+ "; create them with that group";
+			assertThatIllegalArgumentException().isThrownBy(() -> placement.memory(group, ofOther))
+				.withMessageContaining(message);
+			assertThatIllegalArgumentException().isThrownBy(() -> new TensorCollectives(group, ofOther))
+				.withMessageContaining(message);
+			DeviceCollectives ofView = collectives(group.withTimeout(LIMIT), false);
+			assertThat(placement.memory(group, ofView)).isNotNull();
+			assertThat(new TensorCollectives(group, ofView)).isNotNull();
+		}
+	}
+
+	@Test
 	void parametersOnSeveralOrUnsupportedDevicesAreRejectedByName() {
 		Tensor here = torch.ones(2);
 		try (Device meta = new Device("meta"); TensorOptions options = new TensorOptions(meta)) {
@@ -159,15 +178,17 @@ class DeviceGradientsTest {
 	}
 
 	private GradientMemory memory(ProcessGroup group, boolean fallback) {
+		return new DeviceGradients(group, collectives(group, fallback), group.rank(), this.waits::incrementAndGet);
+	}
+
+	private DeviceCollectives collectives(ProcessGroup group, boolean fallback) {
 		CollectiveListener listener = new CollectiveListener() {
 			@Override
 			public void warn(String message) {
 				DeviceGradientsTest.this.warnings.add(message);
 			}
 		};
-		DeviceCollectives collectives = new DeviceCollectives(group, this.devices, new HostFallback(fallback), listener,
-				LIMIT);
-		return new DeviceGradients(group, collectives, group.rank(), this.waits::incrementAndGet);
+		return new DeviceCollectives(group, this.devices, new HostFallback(fallback), listener, LIMIT);
 	}
 
 	private static void backward(LinearImpl model, int factor) {

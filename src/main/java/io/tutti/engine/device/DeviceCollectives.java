@@ -75,6 +75,25 @@ public final class DeviceCollectives {
 	}
 
 	/**
+	 * Checks that these are the collectives of a group, for code that uses both: of the
+	 * same group or of a view of it.
+	 * @param expected the group
+	 * @throws IllegalArgumentException if they are those of another group
+	 */
+	public void requireGroup(ProcessGroup expected) {
+		if (identity(expected) != identity(this.group)) {
+			throw new IllegalArgumentException("rank " + expected.rank() + ": the DeviceCollectives are those of "
+					+ this.group + ", not of " + expected + "; create them with that group");
+		}
+	}
+
+	/** The same for all views of a group, such as one with another limit. */
+	private static Object identity(ProcessGroup group) {
+		return group.shared(Object.class, DeviceCollectives.class, Object::new, (_) -> {
+		});
+	}
+
+	/**
 	 * {@return the device runtime that the buffers belong to}
 	 */
 	public DeviceRuntime runtime() {
