@@ -30,8 +30,9 @@ import org.jspecify.annotations.Nullable;
  * Element types are float32, float64, float16, bfloat16, int8, uint8, int32 and int64;
  * broadcast and all-gather accept any other type as bytes, too. Arguments are checked
  * first; failures are those of {@link ProcessGroup}. After a failure the values of a
- * tensor that is changed in place are undefined. Safe for any number of threads, as the
- * group is, but a tensor must not be used by others during a call.
+ * tensor that is changed in place are undefined. A call on a GPU first waits for all work
+ * queued on that GPU, on every stream. Safe for any number of threads, as the group is,
+ * but a tensor must not be used by others during a call.
  */
 public final class TensorCollectives {
 
@@ -210,6 +211,9 @@ public final class TensorCollectives {
 				Tensor conjugated = tensor.resolve_conj();
 				Tensor negated = conjugated.resolve_neg();
 				Tensor values = negated.contiguous()) {
+			if (!values.is_cpu()) {
+				torch.cuda_synchronize(ParameterPlacement.of(values).index());
+			}
 			call.accept(values);
 			if (TensorMemory.address(values) != TensorMemory.address(tensor)) {
 				tensor.copy_(values);
@@ -241,7 +245,8 @@ public final class TensorCollectives {
 
 	private static DeviceBuffer buffer(Tensor values, DataType type) {
 		long count = values.numel() * values.element_size() / type.bytes();
-		return DeviceBuffer.wrap(values.device().index(), TensorMemory.address(values), count, DeviceDataType.of(type));
+		return DeviceBuffer.wrap(ParameterPlacement.of(values).index(), TensorMemory.address(values), count,
+				DeviceDataType.of(type));
 	}
 
 	private DataType requireReducible(Tensor tensor) {

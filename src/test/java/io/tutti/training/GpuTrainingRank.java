@@ -7,6 +7,7 @@ import java.util.List;
 
 import io.tutti.CollectiveListener;
 import io.tutti.ProcessGroup;
+import io.tutti.ReduceOp;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.Engine;
 import io.tutti.engine.backend.EngineSettings;
@@ -22,6 +23,7 @@ import io.tutti.training.job.TrainingSummary;
 import io.tutti.training.task.DigitsConvolution;
 import org.bytedeco.javacpp.PointerScope;
 import org.bytedeco.pytorch.Device;
+import org.bytedeco.pytorch.DeviceGuardImplInterface;
 import org.bytedeco.pytorch.LinearImpl;
 import org.bytedeco.pytorch.Module;
 import org.bytedeco.pytorch.NoGradGuard;
@@ -31,6 +33,7 @@ import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorVector;
 import org.bytedeco.pytorch.global.torch;
+import org.bytedeco.pytorch.global.torch.DeviceType;
 import org.bytedeco.pytorch.global.torch.ScalarType;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -124,6 +127,7 @@ final class GpuTrainingRank {
 			case "steps" -> steps();
 			case "accumulation" -> accumulation();
 			case "job" -> job();
+			case "tensors" -> tensors();
 			case "speed" -> speed();
 			default -> throw new IllegalArgumentException("no scenario " + scenario);
 		}
@@ -255,6 +259,24 @@ final class GpuTrainingRank {
 						CollectiveListener.NONE, LIMIT))
 			.run();
 		assertThat(summary.parameterSha256()).hasSize(RANKS).containsOnly(summary.parameterSha256().getFirst());
+	}
+
+	/**
+	 * A tensor that a stream of libtorch's pool still computes when the call is made, and
+	 * that is copied for it.
+	 */
+	private void tensors() {
+		DeviceGuardImplInterface streams = torch.getDeviceGuardImpl(DeviceType.CUDA);
+		try (PointerScope _ = new PointerScope(); Device device = new Device("cuda:0")) {
+			streams.exchangeStream(streams.getStreamFromGlobalPool(device));
+			Tensor ones = torch.ones(LARGE, LARGE).to(device, ScalarType.Float);
+			Tensor own = ones.mul(new Scalar(1.0 + this.group.rank()));
+			for (int step = 0; step < STEPS; step++) {
+				own = own.mm(ones).div(new Scalar((double) LARGE));
+			}
+			Tensor sum = new TensorCollectives(this.group, this.onDevice).allReduce(own.t(), ReduceOp.SUM);
+			assertThat(sum.equal(ones.mul(new Scalar(1.0 + 2)))).isTrue();
+		}
 	}
 
 	/** Prints the time of a step of one model alone and of replicas; requires nothing. */

@@ -34,7 +34,7 @@ class GpuTrainingTest {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "gradients", "steps", "accumulation", "job", "speed" })
+	@ValueSource(strings = { "gradients", "steps", "accumulation", "job", "tensors", "speed" })
 	void bothRanksSucceed(String scenario) throws Exception {
 		GpuPair.run(this.directory, GpuTrainingRank.class, scenario, 0, 0);
 	}
