@@ -17,6 +17,7 @@ import io.tutti.CollectiveListener;
 import io.tutti.CollectiveMismatchException;
 import io.tutti.CollectiveTimeoutException;
 import io.tutti.DataType;
+import io.tutti.ExitCode;
 import io.tutti.Failure;
 import io.tutti.FreePort;
 import io.tutti.GroupAbortedException;
@@ -543,7 +544,8 @@ class NcclEngineTest {
 		});
 		assertThat(outcomes)
 			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(GroupAbortedException.class)
-				.hasMessageContaining("the test asked for it"));
+				.hasMessageContaining("the test asked for it")
+				.satisfies((ex) -> assertThat(ExitCode.of(ex)).isEqualTo(ExitCode.ABORTED)));
 	}
 
 	@Test

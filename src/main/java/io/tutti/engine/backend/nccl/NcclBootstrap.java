@@ -5,8 +5,12 @@ import java.util.List;
 import java.util.function.Supplier;
 
 import io.tutti.BackendUnavailableException;
+import io.tutti.CollectiveException;
+import io.tutti.ExitCode;
+import io.tutti.Failure;
 import io.tutti.engine.control.RecordCodec;
 import io.tutti.engine.device.DeviceException;
+import io.tutti.engine.failure.DepartedRanks;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.failure.FailureReporter;
 import io.tutti.engine.spi.GroupBackend;
@@ -14,6 +18,7 @@ import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.GroupSetupException;
 import io.tutti.engine.spi.MetadataExchange;
+import io.tutti.engine.spi.RankException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,7 +68,9 @@ public final class NcclBootstrap {
 	 * default limit of later calls
 	 * @return the group's calls on both kinds of memory
 	 * @throws BackendUnavailableException if a rank cannot use NCCL; names the first such
-	 * rank
+	 * rank; or if the ranks' devices are inconsistent, such as two ranks on one device
+	 * @throws CollectiveException if the group or NCCL fails, a rank leaves the group, or
+	 * the deadline passes
 	 */
 	public GroupBackend over(GroupIdentity identity, GroupBackend host, FailureLatch latch, FailureReporter reporter,
 			MetadataExchange exchange, Deadline deadline) {
@@ -83,8 +90,52 @@ public final class NcclBootstrap {
 			throw new IllegalStateException("a rank without NCCL was taken for ready");
 		}
 		RankPlacement place = RankPlacement.ofLocalRank(identity.rank(), identity.worldSize(), this.localRank, devices);
-		RankCommunicator communicator = RankCommunicator.create(library, id, place, null, deadline.remaining());
-		return new NcclGroupBackend(identity, host, latch, reporter, library.runtime(), communicator);
+		try {
+			RankCommunicator communicator = RankCommunicator.create(library, id, place, null, deadline.remaining(),
+					() -> latch.failure() != null || !latch.departed().isEmpty());
+			return new NcclGroupBackend(identity, host, latch, reporter, library.runtime(), communicator);
+		}
+		catch (NcclException | DeviceException ex) {
+			throw unformed(identity, latch, reporter, deadline, ex);
+		}
+	}
+
+	/**
+	 * The group's failure if there is one, since that of NCCL may be its consequence;
+	 * otherwise that of this rank, which is reported to the others.
+	 */
+	private static RuntimeException unformed(GroupIdentity identity, FailureLatch latch, FailureReporter reporter,
+			Deadline deadline, RankException seen) {
+		NcclException ofNccl = (seen instanceof NcclException ex) ? ex : null;
+		if (ofNccl != null && ofNccl.result() == NcclResult.INVALID_USAGE) {
+			reporter.report(aborted(identity, seen).withExitCode(ExitCode.ABORTED));
+			return new BackendUnavailableException(NcclGroupBackend.NAME, String.valueOf(seen.getMessage()),
+					"Give every rank a GPU of its own, or use the profile tcp", seen)
+				.onRank(identity.worldRank(), identity.jobSize());
+		}
+		NcclException.Reason reason = (ofNccl != null) ? ofNccl.reason() : NcclException.Reason.ERROR;
+		Failure obstacle = obstacle(identity, latch, reason);
+		if (obstacle != null) {
+			return NcclGroupBackend.following(identity, obstacle, seen);
+		}
+		Failure own = (reason != NcclException.Reason.TIMEOUT) ? aborted(identity, seen)
+				: new Failure(Failure.Kind.TIMEOUT, identity.name(), -1, null, List.of(),
+						String.valueOf(seen.getMessage()), deadline.elapsed(), deadline.timeout());
+		reporter.report(own);
+		return identity.exception(own, seen);
+	}
+
+	private static Failure aborted(GroupIdentity identity, RankException seen) {
+		return Failure.outside(Failure.Kind.ABORTED, identity.name(), List.of(identity.worldRank()),
+				String.valueOf(seen.getMessage()));
+	}
+
+	private static @Nullable Failure obstacle(GroupIdentity identity, FailureLatch latch, NcclException.Reason reason) {
+		Failure verdict = (reason == NcclException.Reason.ERROR) ? latch.await(NcclGroupBackend.VERDICT_WAIT)
+				: latch.failure();
+		int left = latch.departed().missingFrom(Long.MAX_VALUE);
+		return (verdict != null || left < 0) ? verdict : Failure.outside(DepartedRanks.failureOf(identity.name()),
+				identity.name(), List.of(left), latch.departed().describe(left));
 	}
 
 	private static UniqueId agree(GroupIdentity identity, Readiness status, MetadataExchange exchange,

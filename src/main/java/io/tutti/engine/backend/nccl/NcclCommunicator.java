@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import io.tutti.engine.device.DeviceException;
@@ -91,9 +92,8 @@ final class NcclCommunicator {
 
 	private volatile @Nullable NcclException failure;
 
-	/** Runs repeatedly while a call is in progress. */
-	private volatile Runnable onWait = () -> {
-	};
+	/** Whether a call in progress cannot complete. */
+	private volatile BooleanSupplier hopeless = () -> false;
 
 	/**
 	 * @param slots one handle per place
@@ -131,13 +131,19 @@ final class NcclCommunicator {
 		return this.state.get();
 	}
 
-	void onWait(Runnable action) {
-		this.onWait = action;
+	/**
+	 * Aborts while a call is in progress that cannot complete.
+	 * @param condition checked repeatedly
+	 */
+	void abortIf(BooleanSupplier condition) {
+		this.hopeless = condition;
 	}
 
 	/** Called while a call is in progress. */
 	void stillWaiting() {
-		this.onWait.run();
+		if (this.hopeless.getAsBoolean()) {
+			abort();
+		}
 	}
 
 	/**

@@ -20,6 +20,7 @@ import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.MetadataExchange;
+import io.tutti.engine.spi.RankException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,7 +38,7 @@ public final class NcclGroupBackend implements GroupBackend {
 	 * Wait for a verdict: a broken connection often means a lost rank, which rank 0
 	 * detects.
 	 */
-	private static final Duration VERDICT_WAIT = Duration.ofMillis(500);
+	static final Duration VERDICT_WAIT = Duration.ofMillis(500);
 
 	private final GroupIdentity identity;
 
@@ -67,7 +68,7 @@ public final class NcclGroupBackend implements GroupBackend {
 		this.runtime = runtime;
 		this.communicator = communicator;
 		this.reports = new CallReports(identity.name(), identity.worldRank(), reporter);
-		communicator.onWait(this::stillWaiting);
+		communicator.abortIf(this::cannotComplete);
 		this.watchdog = Watchdog.start(communicator, Watchdog.INTERVAL,
 				(failure) -> reporter.report(Failure.outside(Failure.Kind.ABORTED, identity.name(),
 						List.of(identity.worldRank()), String.valueOf(failure.getMessage()))));
@@ -181,11 +182,9 @@ public final class NcclGroupBackend implements GroupBackend {
 				call.receiveAddress(), call.receiveBytes() / bytes, DeviceDataType.of(call.type()));
 	}
 
-	/** Called by the communicator while a call is in progress. */
-	private void stillWaiting() {
-		if (this.latch.failure() != null || this.latch.departed().missingFrom(this.sequence) >= 0) {
-			this.communicator.abort();
-		}
+	/** Checked by the communicator while a call is in progress. */
+	private boolean cannotComplete() {
+		return this.latch.failure() != null || this.latch.departed().missingFrom(this.sequence) >= 0;
 	}
 
 	private CollectiveException failure(Call call, NcclException seen) {
@@ -194,13 +193,22 @@ public final class NcclGroupBackend implements GroupBackend {
 		}
 		Failure obstacle = this.latch.obstacleTo(call, this.identity);
 		if (obstacle != null) {
-			return this.identity.exception(obstacle, seen);
+			return following(this.identity, obstacle, seen);
 		}
 		Failure.Kind kind = (seen.reason() == NcclException.Reason.TIMEOUT) ? Failure.Kind.TIMEOUT
 				: Failure.Kind.ABORTED;
 		List<Integer> ranks = (kind == Failure.Kind.TIMEOUT) ? List.of() : List.of(this.identity.worldRank());
 		return this.identity
 			.exception(call.failure(kind, this.identity.name(), ranks, String.valueOf(seen.getMessage())), seen);
+	}
+
+	/**
+	 * The exception for a failure of the group of which that of NCCL or the device is a
+	 * consequence. It is no cause of an abort, whose exit code would be that of the
+	 * cause.
+	 */
+	static CollectiveException following(GroupIdentity identity, Failure failure, RankException seen) {
+		return identity.exception(failure, (failure.kind() != Failure.Kind.ABORTED) ? seen : null);
 	}
 
 	@Override

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongFunction;
 
 import io.tutti.BackendUnavailableException;
@@ -104,6 +105,14 @@ public final class RankCommunicator implements AutoCloseable {
 
 	static RankCommunicator create(NcclLibrary library, UniqueId id, RankPlacement place, @Nullable Long stream,
 			Duration timeout) {
+		return create(library, id, place, stream, timeout, () -> false);
+	}
+
+	/**
+	 * @param hopeless whether the creation, or a later call, cannot complete
+	 */
+	static RankCommunicator create(NcclLibrary library, UniqueId id, RankPlacement place, @Nullable Long stream,
+			Duration timeout, BooleanSupplier hopeless) {
 		CudaDevices.requirePresent(place.device(), library.runtime().deviceCount());
 		Deadline deadline = Deadline.after(timeout);
 		try (SelectedDevice _ = SelectedDevice.select(library.runtime(), place.device())) {
@@ -114,6 +123,7 @@ public final class RankCommunicator implements AutoCloseable {
 				throw NcclException.error(place, "init", result, library.lastError());
 			}
 			NcclCommunicator communicator = new NcclCommunicator(library, slot, List.of(place));
+			communicator.abortIf(hopeless);
 			ready(communicator, () -> communicator.awaitReady("init", deadline));
 			return new RankCommunicator(communicator, stream, timeout);
 		}
@@ -213,9 +223,9 @@ public final class RankCommunicator implements AutoCloseable {
 		this.communicator.check("watchdog", Deadline.after(this.timeout));
 	}
 
-	/** Sets an action that runs repeatedly while a call is in progress. */
-	void onWait(Runnable action) {
-		this.communicator.onWait(action);
+	/** Aborts while a call is in progress that cannot complete. */
+	void abortIf(BooleanSupplier condition) {
+		this.communicator.abortIf(condition);
 	}
 
 	/**
