@@ -272,7 +272,7 @@ public final class CommunicatorGroup implements AutoCloseable {
 		if (!done) {
 			abort();
 			RankPlacement place = this.communicator.places().get(pending.getFirst());
-			throw Thread.currentThread().isInterrupted() ? NcclException.aborted(place, "synchronize")
+			throw Thread.currentThread().isInterrupted() ? NcclException.interrupted(place, "synchronize")
 					: NcclException.timeout(place, "synchronize", timeout);
 		}
 	}

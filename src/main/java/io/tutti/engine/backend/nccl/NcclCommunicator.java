@@ -237,8 +237,7 @@ final class NcclCommunicator {
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			abort();
-			throw NcclException.aborted(place(), call);
+			throw tooLate(call, deadline);
 		}
 	}
 
@@ -376,11 +375,11 @@ final class NcclCommunicator {
 
 	/** Aborts and builds the exception for a missed deadline or an interrupt. */
 	NcclException tooLate(String call, Deadline deadline) {
-		boolean abortedHere = abort();
-		if (!abortedHere || Thread.currentThread().isInterrupted()) {
+		if (!abort()) {
 			return NcclException.aborted(place(), call);
 		}
-		return NcclException.timeout(place(), call, deadline.timeout());
+		return Thread.currentThread().isInterrupted() ? NcclException.interrupted(place(), call)
+				: NcclException.timeout(place(), call, deadline.timeout());
 	}
 
 	/**

@@ -2,6 +2,7 @@ package io.tutti.engine.backend.nccl;
 
 import java.time.Duration;
 
+import io.tutti.ExitCode;
 import io.tutti.engine.spi.RankException;
 import org.jspecify.annotations.Nullable;
 
@@ -11,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * be allocated, registered or released. The rank is that in the communicator, which is a
  * group of its own.
  */
-public final class NcclException extends RankException {
+public final class NcclException extends RankException implements ExitCode.Source {
 
 	private static final long serialVersionUID = 1L;
 
@@ -59,10 +60,31 @@ public final class NcclException extends RankException {
 				call + ": the communicator was aborted. Create a new one", null);
 	}
 
+	/** The calling thread was interrupted during the call. */
+	static NcclException interrupted(RankPlacement place, String call) {
+		return new NcclException(place, Reason.ABORTED, NcclResult.IN_PROGRESS,
+				call + ": the calling thread was interrupted, so the communicator was aborted",
+				new InterruptedException());
+	}
+
 	/** A call on a communicator that has already failed. */
 	static NcclException after(NcclException earlier, RankPlacement place, String call) {
 		return new NcclException(place, earlier.reason, earlier.result,
 				call + ": the communicator had failed before: " + earlier.getMessage(), earlier);
+	}
+
+	/**
+	 * {@link ExitCode#DEADLINE_PASSED} after a missed deadline,
+	 * {@link ExitCode#PEER_LOST} after an abort or the failure of another rank, otherwise
+	 * {@link ExitCode#INTERNAL}.
+	 */
+	@Override
+	public int exitCode() {
+		return switch (this.reason) {
+			case TIMEOUT -> ExitCode.DEADLINE_PASSED;
+			case ABORTED -> ExitCode.PEER_LOST;
+			case ERROR -> (this.result == NcclResult.REMOTE_ERROR) ? ExitCode.PEER_LOST : ExitCode.INTERNAL;
+		};
 	}
 
 	/**
