@@ -549,6 +549,37 @@ class NcclEngineTest {
 	}
 
 	@Test
+	void anInterruptIsTheReasonOnEveryRank() throws Exception {
+		List<RankThreads.Outcome<float[]>> outcomes = outcomes(2, (group) -> {
+			if (group.rank() == 1) {
+				Thread.currentThread().interrupt();
+			}
+			group.allReduce(segment(buffer(group, 1)), DataType.FLOAT32, ReduceOp.SUM);
+			return null;
+		});
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(GroupAbortedException.class)
+				.hasMessageContaining("aborted by rank 1: ")
+				.hasMessageContaining("the calling thread was interrupted")
+				.satisfies((ex) -> assertThat(ExitCode.of(ex)).isEqualTo(ExitCode.PEER_LOST)));
+	}
+
+	/** Otherwise the other ranks would wait for the call of such a rank. */
+	@Test
+	void aCallAfterAFailureOfTheDeviceBreaksTheGroup() throws Exception {
+		List<RankThreads.Outcome<float[]>> outcomes = outcomes(2, (group) -> {
+			MemorySegment whole = Arena.ofAuto().allocate(8);
+			group.barrier();
+			this.gpus.devices().breakDown();
+			group.allGather(whole.asSlice(4L * group.rank(), 4), whole, DataType.FLOAT32);
+			return null;
+		});
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(GroupAbortedException.class)
+				.hasMessageContaining("an illegal memory access was encountered"));
+	}
+
+	@Test
 	void oneRankWithoutNcclPreventsTheStartAndIsNamed() throws Exception {
 		int port = FreePort.next();
 		List<RankThreads.Outcome<Object>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {

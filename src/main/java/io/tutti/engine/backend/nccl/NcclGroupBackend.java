@@ -69,9 +69,16 @@ public final class NcclGroupBackend implements GroupBackend {
 		this.communicator = communicator;
 		this.reports = new CallReports(identity.name(), identity.worldRank(), reporter);
 		communicator.abortIf(this::cannotComplete);
-		this.watchdog = Watchdog.start(communicator, Watchdog.INTERVAL,
-				(failure) -> reporter.report(Failure.outside(Failure.Kind.ABORTED, identity.name(),
-						List.of(identity.worldRank()), String.valueOf(failure.getMessage()))));
+		this.watchdog = Watchdog.start(communicator, identity.worldRank(), Watchdog.INTERVAL,
+				(failure) -> reportUnlessFailed(reporter, failure));
+	}
+
+	/** NCCL often learns of a lost rank or a missed deadline before the verdict comes. */
+	private void reportUnlessFailed(FailureReporter reporter, NcclException failure) {
+		if (this.latch.await(VERDICT_WAIT) == null) {
+			reporter.report(Failure.outside(Failure.Kind.ABORTED, this.identity.name(),
+					List.of(this.identity.worldRank()), String.valueOf(failure.getMessage())));
+		}
 	}
 
 	RankCommunicator communicator() {
@@ -95,14 +102,31 @@ public final class NcclGroupBackend implements GroupBackend {
 
 	@Override
 	public boolean takesPartsInPlace(long address) {
-		return this.runtime.deviceOf(address) != DeviceRuntime.NO_DEVICE || this.host.takesPartsInPlace(address);
+		try {
+			return this.runtime.deviceOf(address) != DeviceRuntime.NO_DEVICE || this.host.takesPartsInPlace(address);
+		}
+		catch (DeviceException ex) {
+			return true;
+		}
 	}
 
+	/**
+	 * Permits a call whose memory the device cannot tell, so that it takes part in the
+	 * group's order, fails when it runs and aborts the group: the other ranks wait for
+	 * it.
+	 */
 	@Override
 	public void requireSupported(Collective collective, MemorySegment send, MemorySegment receive,
 			@Nullable ReduceOp op, boolean uneven) {
-		boolean sends = isOnDevice(send);
-		boolean receives = isOnDevice(receive);
+		boolean sends;
+		boolean receives;
+		try {
+			sends = isOnDevice(send);
+			receives = isOnDevice(receive);
+		}
+		catch (DeviceException ex) {
+			return;
+		}
 		if (!sends && !receives) {
 			this.host.requireSupported(collective, send, receive, op, uneven);
 			return;

@@ -28,14 +28,13 @@ final class Watchdog implements AutoCloseable {
 
 	/**
 	 * Starts the checks on a dedicated thread.
+	 * @param worldRank rank of this process in the job
 	 * @param listener receives at most one error
 	 */
-	static Watchdog start(RankCommunicator communicator, Duration interval, Consumer<NcclException> listener) {
+	static Watchdog start(RankCommunicator communicator, int worldRank, Duration interval,
+			Consumer<NcclException> listener) {
 		Watchdog watchdog = new Watchdog(communicator, listener);
-		Thread.ofPlatform()
-			.name("tutti-r" + communicator.rank() + "-nccl-watchdog")
-			.daemon()
-			.start(() -> watchdog.run(interval));
+		Thread.ofPlatform().name("tutti-r" + worldRank + "-nccl-watchdog").daemon().start(() -> watchdog.run(interval));
 		return watchdog;
 	}
 

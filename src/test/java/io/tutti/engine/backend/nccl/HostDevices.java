@@ -101,6 +101,11 @@ public final class HostDevices implements DeviceRuntime {
 		});
 	}
 
+	/** Makes all that follows fail, as after an illegal memory access with CUDA. */
+	public void breakDown() {
+		this.broken = true;
+	}
+
 	private void requireIntact(String call) {
 		if (this.broken) {
 			throw new DeviceException(call, 700, "an illegal memory access was encountered");
@@ -215,6 +220,7 @@ public final class HostDevices implements DeviceRuntime {
 
 	@Override
 	public int deviceOf(long address) {
+		requireIntact("cudaPointerGetAttributes");
 		Map.Entry<Long, Piece> piece = this.memory.floorEntry(address);
 		boolean found = piece != null && address < piece.getKey() + piece.getValue().bytes()
 				&& !this.pinned.contains(piece.getKey());

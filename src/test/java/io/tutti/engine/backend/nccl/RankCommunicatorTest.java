@@ -513,7 +513,8 @@ class RankCommunicatorTest {
 			}
 			catch (NcclException ex) {
 				interrupted
-					.complete(Thread.currentThread().isInterrupted() && ex.reason() == NcclException.Reason.ABORTED);
+					.complete(Thread.currentThread().isInterrupted() && ex.reason() == NcclException.Reason.ABORTED
+							&& ex.getMessage().contains("the calling thread was interrupted"));
 			}
 		});
 		assertThat(waiting.await(20, TimeUnit.SECONDS)).isTrue();
@@ -577,7 +578,7 @@ class RankCommunicatorTest {
 	void theWatchdogReportsAnAsynchronousError() throws Exception {
 		CompletableFuture<NcclException> reported = new CompletableFuture<>();
 		try (RankCommunicator communicator = alone();
-				Watchdog _ = Watchdog.start(communicator, Duration.ofMillis(5), reported::complete)) {
+				Watchdog _ = Watchdog.start(communicator, 0, Duration.ofMillis(5), reported::complete)) {
 			this.nccl.lastError = "connection to 10.0.0.7 reset";
 			this.nccl.fail(communicator.handle(), NcclResult.REMOTE_ERROR);
 			NcclException failure = reported.get(10, TimeUnit.SECONDS);
@@ -595,7 +596,7 @@ class RankCommunicatorTest {
 	void theWatchdogEndsAtAnAbortWithoutReportingIt() {
 		CompletableFuture<NcclException> reported = new CompletableFuture<>();
 		try (RankCommunicator communicator = alone();
-				Watchdog _ = Watchdog.start(communicator, Duration.ofMillis(5), reported::complete)) {
+				Watchdog _ = Watchdog.start(communicator, 0, Duration.ofMillis(5), reported::complete)) {
 			communicator.abort();
 			Awaitility.await()
 				.until(() -> Thread.getAllStackTraces()
