@@ -21,13 +21,14 @@ int cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, void *st
 int cudaStreamCreateWithFlags(void **stream, unsigned flags) { *stream = malloc(8); return flags == 1 ? OK : INVALID; }
 int cudaStreamDestroy(void *stream) { free(stream); return OK; }
 int cudaStreamQuery(void *stream) { return OK; }
-int cudaGetLastError(void) { return OK; }
+static int last;
+int cudaGetLastError(void) { int error = last; last = OK; return error; }
 const char *cudaGetErrorString(int error) { return "an error of the stub"; }
 /* Memory at an address below the first page has that error. */
 int cudaPointerGetAttributes(struct attributes *attributes, const void *memory)
 {
     if ((size_t) memory < 4096)
-        return (int) (size_t) memory;
+        return last = (int) (size_t) memory;
     attributes->type = DEVICE_MEMORY;
     attributes->device = 0;
     return OK;

@@ -56,7 +56,14 @@ public final class DeviceBuffer implements AutoCloseable {
 		requireCount(count, type);
 		long bytes = count * type.bytes();
 		try (SelectedDevice _ = SelectedDevice.select(runtime, device)) {
-			return owned(device, runtime.allocate(Math.max(1, bytes)), count, type, runtime::free);
+			return owned(device, runtime.allocate(Math.max(1, bytes)), count, type,
+					(address) -> free(runtime, device, address));
+		}
+	}
+
+	private static void free(DeviceRuntime runtime, int device, long address) {
+		try (SelectedDevice _ = SelectedDevice.select(runtime, device)) {
+			runtime.free(address);
 		}
 	}
 

@@ -23,10 +23,18 @@ public interface DeviceRuntime {
 	int currentDevice();
 
 	/**
-	 * Selects a device for this thread.
+	 * Selects a device for this thread. This and any call that needs the selected device
+	 * may allocate some hundred megabytes on it, unless the process uses it already.
 	 * @param device the device, from 0
 	 */
 	void selectDevice(int device);
+
+	/**
+	 * Whether this process uses a device; allocates nothing there.
+	 * @param device the device, from 0
+	 * @return whether this process uses the device
+	 */
+	boolean isInUse(int device);
 
 	/**
 	 * Allocates memory on the selected device; {@code bytes} is at least 1.

@@ -2,7 +2,8 @@ package io.tutti.engine.device;
 
 /**
  * Selects a device for the current thread; {@link #close()} restores the device that the
- * thread had selected before.
+ * thread had selected before, unless this process does not use that one: to select it
+ * would allocate memory there.
  */
 public final class SelectedDevice implements AutoCloseable {
 
@@ -34,7 +35,7 @@ public final class SelectedDevice implements AutoCloseable {
 
 	@Override
 	public void close() {
-		if (this.before != this.device) {
+		if (this.before != this.device && this.runtime.isInUse(this.before)) {
 			this.runtime.selectDevice(this.before);
 		}
 	}

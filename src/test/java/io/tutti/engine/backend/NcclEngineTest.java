@@ -301,6 +301,24 @@ class NcclEngineTest {
 		assertThat(this.gpus.calls("allGather")).isOne();
 	}
 
+	/** To select another device, or not to select one, would allocate memory there. */
+	@Test
+	void aRankUsesMemoryOfItsOwnDeviceOnly() throws Exception {
+		int port = FreePort.next();
+		try (Engine engine = join(0, 1, port, this.gpus.bootstrap(2))) {
+			ProcessGroup group = engine.world();
+			try (DeviceBuffer one = buffer(this.gpus.devices(), 2, 5)) {
+				CompletableFuture.runAsync(() -> {
+					group.allReduce(segment(one), DataType.FLOAT32, ReduceOp.SUM);
+					group.send(Arena.ofAuto().allocate(4), DataType.FLOAT32, 0, 0);
+					collectives(group, LONG).allReduce(one, ReduceOp.SUM).close();
+				}).get();
+				NcclGroup.of(group).communicator().barrier();
+			}
+		}
+		assertThat(this.gpus.devices().used()).containsExactly(2);
+	}
+
 	@Test
 	void aSubgroupHasItsOwnCommunicator() throws Exception {
 		List<float[]> results = onRanks(3, (group) -> {

@@ -12,6 +12,7 @@ import io.tutti.ReduceOp;
 import io.tutti.engine.device.DeviceDataType;
 import io.tutti.engine.device.DeviceException;
 import io.tutti.engine.device.DeviceRuntime;
+import io.tutti.engine.device.SelectedDevice;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.failure.FailureReporter;
 import io.tutti.engine.spi.GroupBackend;
@@ -103,7 +104,7 @@ public final class NcclGroupBackend implements GroupBackend {
 	@Override
 	public boolean takesPartsInPlace(long address) {
 		try {
-			return this.runtime.deviceOf(address) != DeviceRuntime.NO_DEVICE || this.host.takesPartsInPlace(address);
+			return deviceOf(address) != DeviceRuntime.NO_DEVICE || this.host.takesPartsInPlace(address);
 		}
 		catch (DeviceException ex) {
 			return true;
@@ -162,8 +163,13 @@ public final class NcclGroupBackend implements GroupBackend {
 	}
 
 	private int deviceOf(MemorySegment buffer) {
-		return (buffer.isNative() && buffer.byteSize() > 0) ? this.runtime.deviceOf(buffer.address())
-				: DeviceRuntime.NO_DEVICE;
+		return (buffer.isNative() && buffer.byteSize() > 0) ? deviceOf(buffer.address()) : DeviceRuntime.NO_DEVICE;
+	}
+
+	private int deviceOf(long address) {
+		try (SelectedDevice _ = SelectedDevice.select(this.runtime, this.communicator.device())) {
+			return this.runtime.deviceOf(address);
+		}
 	}
 
 	@Override
@@ -177,7 +183,7 @@ public final class NcclGroupBackend implements GroupBackend {
 	}
 
 	private boolean isOnDevice(long address, long bytes) {
-		return bytes > 0 && this.runtime.deviceOf(address) != DeviceRuntime.NO_DEVICE;
+		return bytes > 0 && deviceOf(address) != DeviceRuntime.NO_DEVICE;
 	}
 
 	private void runOnDevice(Call call) {

@@ -1,5 +1,9 @@
 package io.tutti.engine.backend.nccl;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
 import io.tutti.engine.device.DeviceException;
 import io.tutti.engine.device.DeviceRuntime;
 import org.bytedeco.cuda.cudart.CUstream_st;
@@ -23,8 +27,31 @@ record PresetDeviceRuntime() implements DeviceRuntime {
 		Loader.load(cudart.class);
 	}
 
+	/**
+	 * Memory of one thread for the results of calls. It is none of JavaCPP's, which
+	 * allocates nothing once the process uses more memory than a limit.
+	 */
+	private static final ThreadLocal<Results> RESULTS = ThreadLocal.withInitial(Results::new);
+
+	private static final class Results {
+
+		private final MemorySegment memory = Arena.ofAuto()
+			.allocate(Loader.sizeof(cudaPointerAttributes.class), Long.BYTES);
+
+		private final cudaPointerAttributes attributes = new cudaPointerAttributes(PresetPointer.to(this.memory));
+
+		private final PointerPointer<Pointer> pointer = new PointerPointer<>(PresetPointer.to(this.memory));
+
+		private long address() {
+			return this.memory.get(ValueLayout.JAVA_LONG, 0);
+		}
+
+	}
+
+	/** Leaves no error for the next call that checks for one, such as of libtorch. */
 	private static void require(String call, int code) {
 		if (code != cudart.cudaSuccess) {
+			cudart.cudaGetLastError();
 			throw new DeviceException(call, code, cudart.cudaGetErrorString(code).getString());
 		}
 	}
@@ -48,12 +75,23 @@ record PresetDeviceRuntime() implements DeviceRuntime {
 		require("cudaSetDevice", cudart.cudaSetDevice(device));
 	}
 
+	/** A device has then a context of this process, which its selection would create. */
+	@Override
+	public boolean isInUse(int device) {
+		int[] flags = new int[1];
+		int[] active = new int[1];
+		int code = cudart.cuDevicePrimaryCtxGetState(device, flags, active);
+		if (code != cudart.CUDA_SUCCESS) {
+			throw new DeviceException("cuDevicePrimaryCtxGetState", code, "see CUresult in cuda.h");
+		}
+		return active[0] != 0;
+	}
+
 	@Override
 	public long allocate(long bytes) {
-		try (PointerPointer<Pointer> made = new PointerPointer<>(1)) {
-			require("cudaMalloc of " + bytes + " bytes", cudart.cudaMalloc(made, bytes));
-			return made.get(0).address();
-		}
+		Results results = RESULTS.get();
+		require("cudaMalloc of " + bytes + " bytes", cudart.cudaMalloc(results.pointer, bytes));
+		return results.address();
 	}
 
 	@Override
@@ -63,10 +101,9 @@ record PresetDeviceRuntime() implements DeviceRuntime {
 
 	@Override
 	public long allocatePinned(long bytes) {
-		try (PointerPointer<Pointer> made = new PointerPointer<>(1)) {
-			require("cudaMallocHost of " + bytes + " bytes", cudart.cudaMallocHost(made, bytes));
-			return made.get(0).address();
-		}
+		Results results = RESULTS.get();
+		require("cudaMallocHost of " + bytes + " bytes", cudart.cudaMallocHost(results.pointer, bytes));
+		return results.address();
 	}
 
 	@Override
@@ -77,17 +114,16 @@ record PresetDeviceRuntime() implements DeviceRuntime {
 	/** An address that CUDA does not know is in plain host memory. */
 	@Override
 	public int deviceOf(long address) {
-		try (cudaPointerAttributes attributes = new cudaPointerAttributes()) {
-			int code = cudart.cudaPointerGetAttributes(attributes, new PresetPointer(address));
-			if (code == cudart.cudaErrorInvalidValue) {
-				cudart.cudaGetLastError();
-				return NO_DEVICE;
-			}
-			require("cudaPointerGetAttributes", code);
-			boolean onDevice = attributes.type() == cudart.cudaMemoryTypeDevice
-					|| attributes.type() == cudart.cudaMemoryTypeManaged;
-			return onDevice ? attributes.device() : NO_DEVICE;
+		cudaPointerAttributes attributes = RESULTS.get().attributes;
+		int code = cudart.cudaPointerGetAttributes(attributes, new PresetPointer(address));
+		if (code == cudart.cudaErrorInvalidValue) {
+			cudart.cudaGetLastError();
+			return NO_DEVICE;
 		}
+		require("cudaPointerGetAttributes", code);
+		boolean onDevice = attributes.type() == cudart.cudaMemoryTypeDevice
+				|| attributes.type() == cudart.cudaMemoryTypeManaged;
+		return onDevice ? attributes.device() : NO_DEVICE;
 	}
 
 	@Override
@@ -114,6 +150,7 @@ record PresetDeviceRuntime() implements DeviceRuntime {
 	public boolean isIdle(long stream) {
 		int code = cudart.cudaStreamQuery(PresetPointer.stream(stream));
 		if (code == cudart.cudaErrorNotReady) {
+			cudart.cudaGetLastError();
 			return false;
 		}
 		require("cudaStreamQuery", code);

@@ -1,12 +1,15 @@
 package io.tutti.engine.backend.nccl;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
 import org.bytedeco.cuda.cudart.CUstream_st;
 import org.bytedeco.cuda.global.nccl;
 import org.bytedeco.cuda.nccl.ncclComm;
 import org.bytedeco.cuda.nccl.ncclConfig_t;
 import org.bytedeco.cuda.nccl.ncclUniqueId;
 import org.bytedeco.javacpp.BytePointer;
-import org.bytedeco.javacpp.IntPointer;
 import org.bytedeco.javacpp.Loader;
 import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.javacpp.PointerPointer;
@@ -42,13 +45,17 @@ final class PresetNccl implements Nccl {
 		return new PointerPointer<>(new PresetPointer(address));
 	}
 
+	private static PresetPointer copy(Arena arena, byte[] bytes) {
+		return PresetPointer.to(arena.allocate(bytes.length, Long.BYTES).copyFrom(MemorySegment.ofArray(bytes)));
+	}
+
 	/**
 	 * The preset lacks {@code NCCL_CONFIG_INITIALIZER}; sets every field to the same
 	 * value.
 	 */
-	private static ncclConfig_t nonBlocking() {
-		ncclConfig_t config = new ncclConfig_t();
-		Pointer.memset(config, 0, config.sizeof());
+	private static ncclConfig_t nonBlocking(Arena arena) {
+		ncclConfig_t config = new ncclConfig_t(
+				PresetPointer.to(arena.allocate(Loader.sizeof(ncclConfig_t.class), Long.BYTES)));
 		return config.size(config.sizeof())
 			.magic(nccl.NCCL_API_MAGIC)
 			.version(nccl.NCCL_VERSION_CODE)
@@ -70,20 +77,19 @@ final class PresetNccl implements Nccl {
 
 	@Override
 	public int getUniqueId(byte[] id) {
-		try (ncclUniqueId made = new ncclUniqueId(); BytePointer bytes = made.internal()) {
-			int result = nccl.ncclGetUniqueId(made);
-			bytes.get(id);
+		try (Arena arena = Arena.ofConfined()) {
+			MemorySegment made = arena.allocate(id.length, Long.BYTES);
+			int result = nccl.ncclGetUniqueId(new ncclUniqueId(PresetPointer.to(made)));
+			MemorySegment.ofArray(id).copyFrom(made);
 			return result;
 		}
 	}
 
 	@Override
 	public int commInitRankConfig(long slot, int worldSize, byte[] id, int rank) {
-		try (ncclUniqueId given = new ncclUniqueId();
-				BytePointer bytes = given.internal();
-				ncclConfig_t config = nonBlocking()) {
-			bytes.put(id);
-			return nccl.ncclCommInitRankConfig(slot(slot), worldSize, given, rank, config);
+		try (Arena arena = Arena.ofConfined()) {
+			return nccl.ncclCommInitRankConfig(slot(slot), worldSize, new ncclUniqueId(copy(arena, id)), rank,
+					nonBlocking(arena));
 		}
 	}
 
@@ -99,9 +105,7 @@ final class PresetNccl implements Nccl {
 
 	@Override
 	public int commShrink(long communicator, int[] excluded, long slot, int flags) {
-		try (IntPointer ranks = new IntPointer(excluded)) {
-			return nccl.ncclCommShrink(communicator(communicator), ranks, excluded.length, slot(slot), null, flags);
-		}
+		return nccl.ncclCommShrink(communicator(communicator), excluded, excluded.length, slot(slot), null, flags);
 	}
 
 	@Override
@@ -136,9 +140,10 @@ final class PresetNccl implements Nccl {
 
 	@Override
 	public int commRegister(long communicator, long address, long bytes, long[] registration) {
-		try (PointerPointer<Pointer> made = new PointerPointer<>(1)) {
-			int result = nccl.ncclCommRegister(communicator(communicator), at(address), bytes, made);
-			registration[0] = addressIn(made);
+		try (Arena arena = Arena.ofConfined()) {
+			MemorySegment made = arena.allocate(ValueLayout.JAVA_LONG);
+			int result = nccl.ncclCommRegister(communicator(communicator), at(address), bytes, slot(made.address()));
+			registration[0] = made.get(ValueLayout.JAVA_LONG, 0);
 			return result;
 		}
 	}
@@ -150,16 +155,12 @@ final class PresetNccl implements Nccl {
 
 	@Override
 	public int memAlloc(long[] address, long bytes) {
-		try (PointerPointer<Pointer> made = new PointerPointer<>(1)) {
-			int result = nccl.ncclMemAlloc(made, bytes);
-			address[0] = addressIn(made);
+		try (Arena arena = Arena.ofConfined()) {
+			MemorySegment made = arena.allocate(ValueLayout.JAVA_LONG);
+			int result = nccl.ncclMemAlloc(slot(made.address()), bytes);
+			address[0] = made.get(ValueLayout.JAVA_LONG, 0);
 			return result;
 		}
-	}
-
-	private static long addressIn(PointerPointer<Pointer> slot) {
-		Pointer made = slot.get(0);
-		return (made != null) ? made.address() : 0;
 	}
 
 	@Override
@@ -169,8 +170,8 @@ final class PresetNccl implements Nccl {
 
 	@Override
 	public int redOpCreatePreMulSum(int[] op, byte[] scalar, int type, long communicator) {
-		try (BytePointer factor = new BytePointer(scalar)) {
-			return nccl.ncclRedOpCreatePreMulSum(op, factor, type, nccl.ncclScalarHostImmediate,
+		try (Arena arena = Arena.ofConfined()) {
+			return nccl.ncclRedOpCreatePreMulSum(op, copy(arena, scalar), type, nccl.ncclScalarHostImmediate,
 					communicator(communicator));
 		}
 	}

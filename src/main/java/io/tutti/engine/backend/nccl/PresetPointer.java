@@ -1,5 +1,7 @@
 package io.tutti.engine.backend.nccl;
 
+import java.lang.foreign.MemorySegment;
+
 import org.bytedeco.cuda.cudart.CUstream_st;
 import org.bytedeco.javacpp.Pointer;
 import org.jspecify.annotations.Nullable;
@@ -11,6 +13,14 @@ final class PresetPointer extends Pointer {
 
 	PresetPointer(long address) {
 		this.address = address;
+	}
+
+	/**
+	 * Native memory. Memory of JavaCPP's own cannot be allocated once the process uses
+	 * more memory than a limit.
+	 */
+	static PresetPointer to(MemorySegment memory) {
+		return new PresetPointer(memory.address());
 	}
 
 	/** A stream, {@code null} for the default stream. */

@@ -314,8 +314,13 @@ public final class RankCommunicator implements AutoCloseable {
 		long bytes = Math.max(1, count * type.bytes());
 		this.communicator.manage("allocate", Deadline.after(this.timeout),
 				(nccl, communicator) -> nccl.memAlloc(address, bytes));
-		return DeviceBuffer.owned(device(), address[0], count, type,
-				(memory) -> this.communicator.require("free", NcclResult.of(library().nccl().memFree(memory))));
+		return DeviceBuffer.owned(device(), address[0], count, type, this::free);
+	}
+
+	private void free(long memory) {
+		try (SelectedDevice _ = this.communicator.selectDevice()) {
+			this.communicator.require("free", NcclResult.of(library().nccl().memFree(memory)));
+		}
 	}
 
 	/**
@@ -350,7 +355,9 @@ public final class RankCommunicator implements AutoCloseable {
 			element.close();
 		}
 		if (this.ownsStream) {
-			library().runtime().destroyStream(this.operations.stream());
+			try (SelectedDevice _ = this.communicator.selectDevice()) {
+				library().runtime().destroyStream(this.operations.stream());
+			}
 		}
 	}
 

@@ -43,6 +43,12 @@ public final class HostDevices implements DeviceRuntime {
 
 	private final Set<Long> pinned = ConcurrentHashMap.newKeySet();
 
+	/**
+	 * Devices with a context, which a selection creates, and any call that needs the
+	 * selected device.
+	 */
+	private final Set<Integer> used = ConcurrentHashMap.newKeySet();
+
 	private final Map<Long, Queue<Work>> streams = new ConcurrentHashMap<>();
 
 	private final AtomicLong nextStream = new AtomicLong(0x5000);
@@ -107,6 +113,7 @@ public final class HostDevices implements DeviceRuntime {
 	}
 
 	private void requireIntact(String call) {
+		this.used.add(currentDevice());
 		if (this.broken) {
 			throw new DeviceException(call, 700, "an illegal memory access was encountered");
 		}
@@ -178,6 +185,17 @@ public final class HostDevices implements DeviceRuntime {
 			throw new DeviceException("cudaSetDevice", 101, "invalid device ordinal");
 		}
 		this.current.set(device);
+		this.used.add(device);
+	}
+
+	@Override
+	public boolean isInUse(int device) {
+		return this.used.contains(device);
+	}
+
+	/** The devices on which this process uses memory. */
+	public Set<Integer> used() {
+		return this.used;
 	}
 
 	@Override
@@ -241,6 +259,7 @@ public final class HostDevices implements DeviceRuntime {
 		if (this.refusesStreams) {
 			throw new DeviceException("cudaStreamCreateWithFlags", 2, "out of memory");
 		}
+		requireIntact("cudaStreamCreateWithFlags");
 		this.streamsMade.incrementAndGet();
 		long stream = this.nextStream.incrementAndGet();
 		if (this.interruptsWaits) {
@@ -251,6 +270,7 @@ public final class HostDevices implements DeviceRuntime {
 
 	@Override
 	public void destroyStream(long stream) {
+		requireIntact("cudaStreamDestroy");
 		this.gone.add(stream);
 		this.streamsGone.incrementAndGet();
 	}

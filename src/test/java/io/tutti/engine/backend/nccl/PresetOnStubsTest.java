@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Runs the real bindings, down to the C calls, on stub libraries for CUDA and NCCL that
- * the test compiles.
+ * the test compiles, in a process that uses more memory than JavaCPP's limit.
  */
 @Timeout(120)
 @SharesLibtorch
@@ -62,6 +62,7 @@ class PresetOnStubsTest {
 		ProcessBuilder builder = new ProcessBuilder(
 				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
 						"--enable-native-access=ALL-UNNAMED", "-XX:TieredStopAtLevel=1",
+						"-Dorg.bytedeco.javacpp.maxPhysicalBytes=1m",
 						"-Dorg.bytedeco.javacpp.cachedir=" + this.directory.resolve("cache"), "-cp", classPath,
 						main.getName()));
 		builder.environment().put("LD_LIBRARY_PATH", this.directory.toString());

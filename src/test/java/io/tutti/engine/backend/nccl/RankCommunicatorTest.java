@@ -543,6 +543,7 @@ class RankCommunicatorTest {
 
 	@Test
 	void theDefaultStreamIsThatOfTheCommunicatorsDevice() {
+		this.devices.selectDevice(0);
 		try (RankCommunicator communicator = RankCommunicator.create(this.nccl.library(), this.id,
 				new RankPlacement(0, 1, 1), DeviceRuntime.DEFAULT_STREAM, LONG);
 				DeviceBuffer send = buffer(communicator, 3);

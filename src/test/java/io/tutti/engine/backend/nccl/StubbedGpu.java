@@ -5,6 +5,7 @@ import io.tutti.ReduceOp;
 import io.tutti.engine.device.DeviceDataType;
 import io.tutti.engine.device.DeviceException;
 import io.tutti.engine.device.DeviceRuntime;
+import org.bytedeco.cuda.global.cudart;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -30,6 +31,7 @@ final class StubbedGpu {
 		test.aRankMayWriteToItselfInOneGroup();
 		test.aPartAndRegisteredMemoryWork();
 		onlyAnInvalidAddressIsHostMemory();
+		onlyTheFirstDeviceIsInUse();
 		GpuIdentityTest.close();
 		System.out.println(done[0] + " identities hold");
 	}
@@ -41,6 +43,13 @@ final class StubbedGpu {
 		assertThat(runtime.deviceOf(1)).isEqualTo(DeviceRuntime.NO_DEVICE);
 		assertThatExceptionOfType(DeviceException.class).isThrownBy(() -> runtime.deviceOf(700))
 			.satisfies((ex) -> assertThat(ex.code()).isEqualTo(700));
+		assertThat(cudart.cudaGetLastError()).as("error left for the next call").isZero();
+	}
+
+	private static void onlyTheFirstDeviceIsInUse() {
+		DeviceRuntime runtime = new PresetDeviceRuntime();
+		assertThat(runtime.isInUse(0)).isTrue();
+		assertThat(runtime.isInUse(1)).isFalse();
 	}
 
 }
