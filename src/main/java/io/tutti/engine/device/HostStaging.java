@@ -3,7 +3,7 @@ package io.tutti.engine.device;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -295,7 +295,7 @@ final class HostStaging implements AutoCloseable {
 	}
 
 	private void finish(Staged call, Layout layout, Slot slot) {
-		join(slot.collective);
+		join(call, slot.collective);
 		long from = layout.inPlace() ? slot.send() : slot.receive();
 		for (int part = 0; part < layout.receiveParts(); part++) {
 			this.runtime.copy(call.receive().address() + part * layout.partBytes() + slot.offset,
@@ -303,12 +303,16 @@ final class HostStaging implements AutoCloseable {
 		}
 	}
 
-	private static void join(CompletableFuture<Void> collective) {
+	private void join(Staged call, CompletableFuture<Void> collective) {
 		try {
-			collective.join();
+			collective.get();
 		}
-		catch (CompletionException ex) {
-			throw (ex.getCause() instanceof RuntimeException cause) ? cause : ex;
+		catch (ExecutionException ex) {
+			throw CleanUp.unchecked(ex.getCause());
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw DeviceCollectives.broken(this.group, call.collective() + ": the calling thread was interrupted", ex);
 		}
 	}
 

@@ -500,6 +500,26 @@ class DeviceCollectivesTest {
 	}
 
 	@Test
+	void anInterruptDuringTheCollectiveIsTheCause() {
+		try (DeviceBuffer own = buffer(0, 4)) {
+			CompletableFuture<Throwable> failure = new CompletableFuture<>();
+			Thread caller = Thread.ofPlatform().start(() -> {
+				Throwable thrown = catchThrowable(() -> collectives(0, ALLOWED).allReduceInPlace(own, ReduceOp.SUM));
+				failure.complete(Thread.currentThread().isInterrupted() ? thrown : null);
+			});
+			Awaitility.await()
+				.atMost(LONG)
+				.until(() -> this.world.group(0).lastEntered() >= 0 && caller.getState() == Thread.State.WAITING);
+			caller.interrupt();
+			assertThat(failure).succeedsWithin(LONG.dividedBy(2))
+				.satisfies((thrown) -> assertThat(thrown).isInstanceOf(GroupAbortedException.class)
+					.hasMessageContaining("all-reduce: the calling thread was interrupted")
+					.hasCauseInstanceOf(InterruptedException.class));
+		}
+		Awaitility.await().atMost(LONG).until(() -> this.world.group(1).failure() != null);
+	}
+
+	@Test
 	void aResultThatCannotBeAllocatedBreaksTheGroup() {
 		try (DeviceBuffer own = buffer(0, 4)) {
 			this.devices.exhaustMemory();
