@@ -2,6 +2,8 @@ package io.tutti.engine.backend.nccl;
 
 import java.util.Set;
 
+import io.tutti.engine.device.DeviceDataType;
+
 /**
  * Result of a probe: whether NCCL can be used in this process and, if not, what is
  * missing and what to do.
@@ -13,6 +15,9 @@ import java.util.Set;
  * @param functions the optional functions that the installed library has
  */
 public record NcclAvailability(State state, String detail, int devices, int version, Set<NcclFunction> functions) {
+
+	/** The first version with 8-bit floats. */
+	private static final int FLOAT8_SINCE = 22400;
 
 	/** Outcome of a probe. */
 	public enum State {
@@ -97,9 +102,33 @@ public record NcclAvailability(State state, String detail, int devices, int vers
 	 */
 	public void require(NcclFunction function) {
 		if (!has(function)) {
-			throw new UnsupportedOperationException(function.symbol() + " needs NCCL " + function.since()
-					+ " or newer, installed is " + versionText() + "; install a newer libnccl.so.2");
+			throw tooOld(function.symbol(), function.since());
 		}
+	}
+
+	/**
+	 * Looks for an element type.
+	 * @param type the type
+	 * @return whether the installed library has it
+	 */
+	public boolean has(DeviceDataType type) {
+		return this.version >= FLOAT8_SINCE || type != DeviceDataType.FLOAT8_E4M3 && type != DeviceDataType.FLOAT8_E5M2;
+	}
+
+	/**
+	 * Checks that the installed library has an element type.
+	 * @param type the type
+	 * @throws UnsupportedOperationException if it lacks the type
+	 */
+	public void require(DeviceDataType type) {
+		if (!has(type)) {
+			throw tooOld(type.toString(), "2.24");
+		}
+	}
+
+	private UnsupportedOperationException tooOld(String what, String since) {
+		return new UnsupportedOperationException(what + " needs NCCL " + since + " or newer, installed is "
+				+ versionText() + "; install a newer libnccl.so.2");
 	}
 
 	/**

@@ -19,9 +19,11 @@ record NcclCalls(NcclAvailability availability, RankPlacement place) {
 	 * @param reduction ignored by collectives without a reduction
 	 * @param root ignored by collectives without one
 	 * @throws IllegalArgumentException if an argument is out of range
+	 * @throws UnsupportedOperationException if the installed library lacks the type
 	 */
 	Issue of(Collective collective, DeviceOperands operands, DeviceReduction reduction, int root, long stream) {
 		operands.requireFit(collective, this.place, root);
+		this.availability.require(operands.type());
 		long count = switch (collective) {
 			case BROADCAST, REDUCE_SCATTER, SCATTER -> operands.receiveCount();
 			case ALL_TO_ALL -> operands.sendCount() / this.place.worldSize();

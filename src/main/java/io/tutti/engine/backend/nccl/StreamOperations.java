@@ -14,9 +14,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Collectives and point-to-point messages of one communicator on one stream. A call
  * returns when NCCL has enqueued it, and runs on the device after earlier work on the
- * stream; {@link #synchronize} waits for it. An {@link IllegalArgumentException} is
- * thrown before any work starts; an {@link NcclException} means that the communicator can
- * no longer be used.
+ * stream; {@link #synchronize} waits for it. An {@link IllegalArgumentException}, and an
+ * {@link UnsupportedOperationException} for what the installed NCCL lacks, is thrown
+ * before any work starts; an {@link NcclException} means that the communicator can no
+ * longer be used.
  */
 public final class StreamOperations {
 
@@ -179,6 +180,7 @@ public final class StreamOperations {
 	private void message(String call, DeviceOperands operands, int peer, NcclCommunicator.Issue issue) {
 		this.communicator.place().requireRank("peer", peer);
 		operands.requireDevice(this.communicator.place().device());
+		this.communicator.library().availability().require(operands.type());
 		perform(call, issue);
 	}
 

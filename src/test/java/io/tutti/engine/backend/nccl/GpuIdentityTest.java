@@ -31,9 +31,6 @@ class GpuIdentityTest {
 
 	private static final long COUNT = 1031;
 
-	/** The first NCCL version with 8-bit floats. */
-	private static final int FLOAT8_SINCE = 22400;
-
 	private static NcclLibrary library;
 
 	private static RankCommunicator communicator;
@@ -120,10 +117,8 @@ class GpuIdentityTest {
 	}
 
 	private static void requireKnown(DeviceDataType type) {
-		if (type == DeviceDataType.FLOAT8_E4M3 || type == DeviceDataType.FLOAT8_E5M2) {
-			Assumptions.assumeTrue(library.availability().version() >= FLOAT8_SINCE,
-					() -> "NCCL " + library.availability().versionText() + " has no " + type);
-		}
+		Assumptions.assumeTrue(library.availability().has(type),
+				() -> "NCCL " + library.availability().versionText() + " has no " + type);
 	}
 
 }

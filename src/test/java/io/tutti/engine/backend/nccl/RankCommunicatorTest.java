@@ -684,6 +684,29 @@ class RankCommunicatorTest {
 	}
 
 	@Test
+	void aTypeThatTheLibraryLacksIsRejectedAndTheCommunicatorStaysOpen() {
+		NcclLibrary old = new NcclLibrary(this.nccl, this.devices, new NcclAvailability(
+				NcclAvailability.State.AVAILABLE, "scripted", 4, 22304, EnumSet.allOf(NcclFunction.class)));
+		try (RankCommunicator communicator = RankCommunicator.create(old, this.id, new RankPlacement(0, 1, 0), null,
+				LONG);
+				DeviceBuffer floats = buffer(communicator, 1);
+				DeviceBuffer bytes = DeviceBuffer.wrap(0, floats.address(), 4, DeviceDataType.FLOAT8_E5M2)) {
+			StreamOperations operations = communicator.operations();
+			for (Runnable call : List.<Runnable>of(() -> operations.allReduce(DeviceOperands.inPlace(bytes), SUM),
+					() -> operations.broadcast(DeviceOperands.inPlace(bytes), 0),
+					() -> operations.send(DeviceOperands.sending(bytes), 0),
+					() -> operations.receive(DeviceOperands.receiving(bytes), 0))) {
+				assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(call::run)
+					.withMessage("float8-e5m2 needs NCCL 2.24 or newer, installed is 2.23.4; "
+							+ "install a newer libnccl.so.2");
+			}
+			assertThat(this.nccl.calls).doesNotContain("allReduce", "broadcast", "send", "recv");
+			operations.allReduce(DeviceOperands.inPlace(floats), SUM);
+			communicator.synchronize();
+		}
+	}
+
+	@Test
 	void registeredAndAllocatedMemoryIsReleasedOnce() {
 		try (RankCommunicator communicator = alone()) {
 			DeviceBuffer buffer = communicator.allocate(4, DeviceDataType.BFLOAT16);
