@@ -31,14 +31,15 @@ public final class ScriptedGpuRanks {
 	public static <T> List<T> run(ScriptedGpus gpus, int worldSize, Duration limit, Task<T> task) throws Exception {
 		int port = FreePort.next();
 		return RankThreads.run(worldSize, limit, (rank) -> {
-			try (Engine engine = join(rank, worldSize, port, gpus.bootstrap(rank))) {
+			try (Engine engine = join(new RankAssignment(rank, worldSize, rank, worldSize, "127.0.0.1", port),
+					gpus.bootstrap(rank))) {
 				return task.on(engine.world());
 			}
 		});
 	}
 
-	private static Engine join(int rank, int worldSize, int port, NcclBootstrap nccl) {
-		RankAssignment assignment = new RankAssignment(rank, worldSize, rank, worldSize, "127.0.0.1", port);
+	/** A rank with this setup of its communicator. */
+	public static Engine join(RankAssignment assignment, NcclBootstrap nccl) {
 		return Engine.bootstrap(assignment, EngineSettings.DEFAULTS.withBackend("nccl", null), CollectiveListener.NONE,
 				nccl::over);
 	}

@@ -20,7 +20,7 @@ class GpuPairTest {
 
 	@ParameterizedTest
 	@CsvSource({ "collectives, 0, 0", "absent, 0, 0", "killed, 0, 9", "mismatch, 0, 0", "types, 0, 0",
-			"subgroups, 0, 0", "shrunk, 0, 0" })
+			"subgroups, 0, 0", "shrunk, 0, 0", "halted, 0, 9" })
 	void bothRanksExitWithTheExpectedCode(String scenario, int first, int second) throws Exception {
 		Gpu.require();
 		GpuPair.run(this.directory, GpuRank.class, scenario, first, second);

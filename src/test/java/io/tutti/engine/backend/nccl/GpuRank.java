@@ -1,6 +1,9 @@
 package io.tutti.engine.backend.nccl;
 
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -18,6 +21,7 @@ import io.tutti.ReduceOp;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.Engine;
 import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.backend.ScriptedGpuRanks;
 import io.tutti.engine.device.DeviceBuffer;
 import io.tutti.engine.device.DeviceCollectives;
 import io.tutti.engine.device.DeviceDataType;
@@ -52,10 +56,8 @@ final class GpuRank {
 		String scenario = arguments[0];
 		int rank = Integer.parseInt(arguments[1]);
 		int code = 0;
-		try (Engine engine = Engine.join(
-				new RankAssignment(rank, 2, rank, 2, "127.0.0.1", Integer.parseInt(arguments[2])),
-				EngineSettings.DEFAULTS.withBackend("nccl", null), CollectiveListener.NONE)) {
-			new GpuRank(engine.world(), CudaDevices.runtime()).runScenario(scenario);
+		try {
+			run(scenario, new RankAssignment(rank, 2, rank, 2, "127.0.0.1", Integer.parseInt(arguments[2])));
 			System.out.println("rank " + rank + ": " + scenario + " is as it should be");
 		}
 		catch (Throwable ex) {
@@ -63,6 +65,44 @@ final class GpuRank {
 			code = 1;
 		}
 		System.exit(code);
+	}
+
+	private static void run(String scenario, RankAssignment assignment) {
+		if (scenario.equals("halted")) {
+			halted(assignment);
+			return;
+		}
+		try (Engine engine = join(assignment)) {
+			new GpuRank(engine.world(), CudaDevices.runtime()).runScenario(scenario);
+		}
+	}
+
+	private static Engine join(RankAssignment assignment) {
+		return Engine.join(assignment, EngineSettings.DEFAULTS.withBackend("nccl", null), CollectiveListener.NONE);
+	}
+
+	/** Rank 1 halts after it has reported that it can use NCCL. */
+	private static void halted(RankAssignment assignment) {
+		if (assignment.rank() == 1) {
+			ScriptedGpuRanks.join(assignment, new NcclBootstrap(GpuRank::halting, 1));
+		}
+		long start = System.nanoTime();
+		assertThatExceptionOfType(PeerLostException.class).isThrownBy(() -> join(assignment))
+			.satisfies((ex) -> assertThat(ex.failure().ranks()).isEqualTo(List.of(1)));
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(LIMIT);
+	}
+
+	/** NCCL, with a creation of a communicator that ends the process. */
+	private static NcclLibrary halting() {
+		NcclLibrary real = NcclLibrary.load();
+		Nccl nccl = (Nccl) Proxy.newProxyInstance(Nccl.class.getClassLoader(), new Class<?>[] { Nccl.class },
+				(_, method, arguments) -> {
+					if (method.getName().equals("commInitRankConfig")) {
+						Runtime.getRuntime().halt(9);
+					}
+					return method.invoke(real.nccl(), arguments);
+				});
+		return new NcclLibrary(nccl, real.runtime(), real.availability());
 	}
 
 	private void runScenario(String scenario) {
@@ -89,6 +129,10 @@ final class GpuRank {
 				checkReduction(type, op);
 			}
 			checkDataMovement(type);
+			checkInPlace(type);
+		}
+		for (DataType type : List.of(DataType.INT8, DataType.INT32, DataType.INT64)) {
+			checkNegativeAverage(type);
 		}
 		float[] host = { this.group.rank() + 1 };
 		this.group.allReduce(host, ReduceOp.SUM);
@@ -209,6 +253,44 @@ final class GpuRank {
 					(index) -> value((int) (index / COUNT), rank * COUNT + index % COUNT)));
 			requireEqual("scatter", type, null, part,
 					GpuElements.of(type, COUNT, (index) -> value(0, rank * COUNT + index)));
+		}
+	}
+
+	private void checkInPlace(DeviceDataType type) {
+		int rank = this.group.rank();
+		DeviceCollectives onDevice = onDevice(LIMIT);
+		byte[] whole = GpuElements.of(type, 2 * COUNT, (index) -> value(rank, index));
+		byte[] part = GpuElements.of(type, COUNT, (index) -> value(rank, index));
+		byte[] ownParts = GpuElements.of(type, 2 * COUNT, (index) -> value((int) (index / COUNT), index));
+		boolean isRoot = rank == 1;
+		try (DeviceBuffer all = GpuElements.upload(this.runtime, type, whole);
+				DeviceBuffer reduced = GpuElements.upload(this.runtime, type, whole);
+				DeviceBuffer gathered = GpuElements.upload(this.runtime, type, isRoot ? whole : part);
+				DeviceBuffer scattered = GpuElements.upload(this.runtime, type, isRoot ? whole : part)) {
+			onDevice.allGatherInPlace(all);
+			requireEqual("all-gather in place", type, null, all, ownParts);
+			requireEqual("reduce-scatter in place", type, ReduceOp.SUM,
+					onDevice.reduceScatterInPlace(reduced, ReduceOp.SUM),
+					GpuElements.of(type, COUNT, (index) -> reduced(type, ReduceOp.SUM, rank * COUNT + index)));
+			onDevice.gatherInPlace(gathered, 1);
+			requireEqual("gather in place", type, null, gathered, isRoot ? ownParts : part);
+			onDevice.scatterInPlace(scattered, 1);
+			requireEqual("scatter in place", type, null, scattered,
+					isRoot ? whole : GpuElements.of(type, COUNT, (index) -> value(1, index)));
+		}
+	}
+
+	/** Sums of both signs, all of them odd, against the average in host memory. */
+	private void checkNegativeAverage(DataType hostType) {
+		DeviceDataType type = DeviceDataType.of(hostType);
+		byte[] elements = GpuElements.of(type, COUNT, (index) -> index % 13 - 6 - this.group.rank());
+		MemorySegment host = Arena.ofAuto().allocate(elements.length, Long.BYTES);
+		host.copyFrom(MemorySegment.ofArray(elements));
+		this.group.allReduce(host, hostType, ReduceOp.AVERAGE);
+		try (DeviceBuffer buffer = GpuElements.upload(this.runtime, type, elements)) {
+			onDevice(LIMIT).allReduceInPlace(buffer, ReduceOp.AVERAGE);
+			requireEqual("all-reduce of negative numbers", type, ReduceOp.AVERAGE, buffer,
+					host.toArray(ValueLayout.JAVA_BYTE));
 		}
 	}
 
