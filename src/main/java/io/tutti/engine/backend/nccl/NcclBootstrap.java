@@ -1,6 +1,7 @@
 package io.tutti.engine.backend.nccl;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -38,6 +39,11 @@ public final class NcclBootstrap {
 	}
 
 	private static final byte[] NO_ID = {};
+
+	/**
+	 * How long a creation may last after a rank has left, which may have completed it.
+	 */
+	private static final Duration AFTER_DEPARTURE = Duration.ofSeconds(2);
 
 	private final Supplier<NcclLibrary> loading;
 
@@ -92,7 +98,7 @@ public final class NcclBootstrap {
 		RankPlacement place = RankPlacement.ofLocalRank(identity.rank(), identity.worldSize(), this.localRank, devices);
 		try {
 			RankCommunicator communicator = RankCommunicator.create(library, id, place, null, deadline.remaining(),
-					() -> latch.failure() != null || !latch.departed().isEmpty());
+					() -> latch.failure() != null || latch.departed().isAbsentFor(left(latch), AFTER_DEPARTURE));
 			return new NcclGroupBackend(identity, host, latch, reporter, library.runtime(), communicator);
 		}
 		catch (NcclException | DeviceException ex) {
@@ -133,9 +139,14 @@ public final class NcclBootstrap {
 	private static @Nullable Failure obstacle(GroupIdentity identity, FailureLatch latch, NcclException.Reason reason) {
 		Failure verdict = (reason == NcclException.Reason.ERROR) ? latch.await(NcclGroupBackend.VERDICT_WAIT)
 				: latch.failure();
-		int left = latch.departed().missingFrom(Long.MAX_VALUE);
+		int left = left(latch);
 		return (verdict != null || left < 0) ? verdict : Failure.outside(DepartedRanks.failureOf(identity.name()),
 				identity.name(), List.of(left), latch.departed().describe(left));
+	}
+
+	/** The lowest rank that has left the group, -1 for none. */
+	private static int left(FailureLatch latch) {
+		return latch.departed().missingFrom(Long.MAX_VALUE);
 	}
 
 	private static UniqueId agree(GroupIdentity identity, Readiness status, MetadataExchange exchange,

@@ -292,8 +292,11 @@ final class NcclCommunicator {
 	 */
 	private void settle(String call, NcclResult first, Deadline deadline, @Nullable HandleSlots ofFailed) {
 		NcclResult result = poll(first, deadline, () -> {
-			stillWaiting();
-			return guarded(call, deadline, NcclCommunicator::asyncError, ofFailed != null);
+			NcclResult now = guarded(call, deadline, NcclCommunicator::asyncError, ofFailed != null);
+			if (now == NcclResult.IN_PROGRESS) {
+				stillWaiting();
+			}
+			return now;
 		});
 		if (result == NcclResult.IN_PROGRESS) {
 			throw tooLate(call, deadline);

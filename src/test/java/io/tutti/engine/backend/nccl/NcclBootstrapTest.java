@@ -11,9 +11,11 @@ import io.tutti.ExitCode;
 import io.tutti.Failure;
 import io.tutti.GroupAbortedException;
 import io.tutti.PeerLostException;
+import io.tutti.engine.control.RecordCodec;
 import io.tutti.engine.failure.DepartedRanks;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.GroupIdentity;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -36,13 +38,22 @@ class NcclBootstrapTest {
 
 	private final ScriptedNccl nccl = new ScriptedNccl(this.devices);
 
+	/** What rank 0 reports. */
+	private final byte[] ready = RecordCodec
+		.encode(new NcclBootstrap.Readiness(RankCommunicator.newId(this.nccl.library()).asBytes(), null));
+
 	private final FailureLatch latch = new FailureLatch();
 
 	private final List<Failure> reports = new CopyOnWriteArrayList<>();
 
 	private void create(Duration limit) {
-		new NcclBootstrap(this.nccl::library, 0).over(GroupIdentity.world(0, 2, 0), null, this.latch, this.reports::add,
-				(mine, _) -> new byte[][] { mine, mine }, Deadline.after(limit));
+		create(0, this.latch, limit);
+	}
+
+	private GroupBackend create(int rank, FailureLatch failures, Duration limit) {
+		return new NcclBootstrap(this.nccl::library, rank).over(GroupIdentity.world(rank, 2, 0),
+				NcclGroupBackendTest.noHost(), failures, this.reports::add,
+				(_, _) -> new byte[][] { this.ready, this.ready }, Deadline.after(limit));
 	}
 
 	private CompletableFuture<Void> creating() {
@@ -71,6 +82,18 @@ class NcclBootstrapTest {
 			.isInstanceOf(PeerLostException.class)
 			.hasMessageContaining("rank 1 lost: it has left the group");
 		assertThat(this.nccl.count("commAbort")).isOne();
+	}
+
+	@Test
+	void aRankMayLeaveOnceItsCommunicatorIsCreated() {
+		CompletableFuture<GroupBackend> other = CompletableFuture
+			.supplyAsync(() -> create(1, new FailureLatch(), LONG));
+		Awaitility.await().until(() -> this.nccl.count("commInitRankConfig") == 1);
+		this.latch.departed().add(1, DepartedRanks.NONE_COMPLETED);
+		try (GroupBackend own = create(0, this.latch, LONG); GroupBackend peer = other.join()) {
+			assertThat(own.name()).isEqualTo(peer.name());
+		}
+		assertThat(this.nccl.count("commAbort")).isZero();
 	}
 
 	@Test

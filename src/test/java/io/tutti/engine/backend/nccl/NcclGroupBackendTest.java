@@ -32,10 +32,11 @@ class NcclGroupBackendTest {
 	private final List<Failure> reports = new CopyOnWriteArrayList<>();
 
 	private final NcclGroupBackend backend = (NcclGroupBackend) new NcclBootstrap(this.nccl::library, 0).over(IDENTITY,
-			none(), this.latch, this.reports::add, (mine, _) -> new byte[][] { mine },
+			noHost(), this.latch, this.reports::add, (mine, _) -> new byte[][] { mine },
 			Deadline.after(Duration.ofHours(1)));
 
-	private static GroupBackend none() {
+	/** A backend for host memory that does nothing. */
+	static GroupBackend noHost() {
 		return (GroupBackend) Proxy.newProxyInstance(GroupBackend.class.getClassLoader(),
 				new Class<?>[] { GroupBackend.class }, (_, _, _) -> null);
 	}
