@@ -1,6 +1,7 @@
 package io.tutti.engine.backend.nccl;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -54,11 +55,14 @@ public final class GpuPair {
 		List<String> command = new ArrayList<>(
 				List.of(ProcessHandle.current().info().command().orElse("java"), "--enable-native-access=ALL-UNNAMED",
 						"--add-opens=java.base/sun.nio.ch=ALL-UNNAMED", "-cp", System.getProperty("java.class.path")));
-		System.getProperties().stringPropertyNames().forEach((name) -> {
-			if (name.startsWith("tutti.gpu.") || name.startsWith("org.bytedeco.")) {
-				command.add(1, "-D" + name + "=" + System.getProperty(name));
-			}
-		});
+		// Not the properties that the preparation of native libraries has set in this
+		// JVM.
+		command.addAll(1,
+				ManagementFactory.getRuntimeMXBean()
+					.getInputArguments()
+					.stream()
+					.filter((argument) -> argument.startsWith("-Dtutti.gpu.") || argument.startsWith("-Dorg.bytedeco."))
+					.toList());
 		command.addAll(List.of(main.getName(), scenario, String.valueOf(rank), String.valueOf(port)));
 		ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true)
 			.redirectOutput(file(rank).toFile());
