@@ -453,6 +453,7 @@ final class FormationProtocol {
 				FormationMessage.randomId(), members);
 		List<Member> joining = (base == null) ? List.of()
 				: members.stream().filter((one) -> !base.members().contains(one)).toList();
+		boolean ownFault = false;
 		Propose proposal = new Propose(formation, (base != null) ? base.id() : null, !joining.isEmpty());
 		if (!this.member.accept(formation, proposal.baseId())) {
 			return null;
@@ -464,10 +465,11 @@ final class FormationProtocol {
 			return formed;
 		}
 		catch (IOException ex) {
+			ownFault = true;
 			return null;
 		}
 		finally {
-			if (formed == null) {
+			if (formed == null && !ownFault) {
 				leaveOut(joining, formation, limit);
 			}
 			requests.forEach(this.member::drop);

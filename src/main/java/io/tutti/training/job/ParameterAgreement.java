@@ -47,7 +47,7 @@ final class ParameterAgreement {
 	 * @param joins whether this rank has not trained in an earlier generation of the
 	 * group
 	 * @throws ReplicaMismatchException on such a rank, which must not leave before the
-	 * others; and on every rank if all are new
+	 * others ({@link #awaitEnd}); and on every rank if all are new
 	 * @throws CollectiveException on the others, as after the loss of these ranks, so
 	 * that they continue
 	 */
@@ -69,6 +69,21 @@ final class ParameterAgreement {
 		if (!foreign.isEmpty()) {
 			throw CollectiveException.of(group.rank(), group.worldSize(), Failure.outside(Failure.Kind.PEER_LOST,
 					group.name(), List.copyOf(foreign.keySet()), String.join("; ", foreign.values())), null);
+		}
+	}
+
+	/**
+	 * Waits until the other ranks of an elastic group have thrown the same exception or
+	 * have left it. The group aborts with the first exception that ends a rank, and a
+	 * rank that was still in the collective call that leads to it would end with that
+	 * abort.
+	 */
+	static void awaitEnd(ProcessGroup group) {
+		try {
+			group.barrier();
+		}
+		catch (CollectiveException ex) {
+			// They have left, or a rank is lost.
 		}
 	}
 

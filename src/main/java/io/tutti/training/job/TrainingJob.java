@@ -206,25 +206,11 @@ public final class TrainingJob {
 						}
 						catch (ReplicaMismatchException | TrainingDivergedException | CheckpointException ex) {
 							if (isKnownToAll(ex)) {
-								awaitEnd(group);
+								ParameterAgreement.awaitEnd(group);
 							}
 							throw ex;
 						}
 					});
-		}
-	}
-
-	/**
-	 * Waits until the other ranks have thrown the same exception or have left: the group
-	 * aborts with the first exception of a loop, and a rank that was still in the
-	 * collective call that leads to it would end with that abort.
-	 */
-	private static void awaitEnd(ProcessGroup group) {
-		try {
-			group.barrier();
-		}
-		catch (CollectiveException ex) {
-			// They have left, or a rank is lost.
 		}
 	}
 

@@ -6,6 +6,7 @@ import java.util.function.Consumer;
 import io.tutti.ElasticState;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
+import io.tutti.training.ReplicaMismatchException;
 import io.tutti.training.checkpoint.ModelState;
 import io.tutti.training.checkpoint.StateBroadcast;
 import org.jspecify.annotations.Nullable;
@@ -79,8 +80,14 @@ final class TrainingState implements ElasticState, AutoCloseable {
 
 	@Override
 	public void synchronize(ProcessGroup group, int source) {
-		this.sameJob.accept(group);
-		this.current = broadcast().from(source, group, this.current, JobRecord.class);
+		try {
+			this.sameJob.accept(group);
+			this.current = broadcast().from(source, group, this.current, JobRecord.class);
+		}
+		catch (ReplicaMismatchException ex) {
+			ParameterAgreement.awaitEnd(group);
+			throw ex;
+		}
 		if (group.rank() != source) {
 			this.lastBegun = step();
 		}

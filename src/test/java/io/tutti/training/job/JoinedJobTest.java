@@ -4,6 +4,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 import io.tutti.ElasticEvent;
@@ -44,10 +45,12 @@ class JoinedJobTest {
 				digits.seed(), 1, data, null, 0, null);
 		try (SimulatedWorld alone = new SimulatedWorld(1, Timeouts.DEFAULTS);
 				SimulatedWorld both = new SimulatedWorld(2, Timeouts.DEFAULTS.withCollective(LIMIT))) {
+			AtomicBoolean memberLeft = new AtomicBoolean();
 			List<Outcome<TrainingSummary>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
 				ClassifierJob job = (rank == 0) ? digits : own;
 				try (ProcessGroup joined = both.group(rank);
-						TwoGenerations group = new TwoGenerations((rank == 0) ? alone.group(0) : null, joined)) {
+						TwoGenerations group = new TwoGenerations((rank == 0) ? alone.group(0) : null, joined,
+								memberLeft)) {
 					return new TrainingJob(group, job.task(), job.options(), TrainingListener.NONE).run();
 				}
 			});
@@ -68,11 +71,15 @@ class JoinedJobTest {
 
 		private final ProcessGroup second;
 
+		/** Whether rank 0 has left the call in which the ranks compare their jobs. */
+		private final AtomicBoolean memberLeft;
+
 		private int steps;
 
-		TwoGenerations(@Nullable ProcessGroup first, ProcessGroup second) {
+		TwoGenerations(@Nullable ProcessGroup first, ProcessGroup second, AtomicBoolean memberLeft) {
 			this.first = first;
 			this.second = second;
+			this.memberLeft = memberLeft;
 		}
 
 		@Override
@@ -86,7 +93,7 @@ class JoinedJobTest {
 						assertThat(state.step()).isEqualTo(2);
 					}
 				}
-				state.synchronize(this.second, 0);
+				synchronize(state);
 				return loop.run(this.second);
 			}
 			catch (RuntimeException ex) {
@@ -94,6 +101,22 @@ class JoinedJobTest {
 			}
 			catch (Exception ex) {
 				throw new IllegalStateException(ex);
+			}
+		}
+
+		/** The group aborts as soon as the rank that joins throws. */
+		private void synchronize(ElasticState state) throws InterruptedException {
+			try {
+				state.synchronize(this.second, 0);
+			}
+			catch (PeerLostException ex) {
+				Thread.sleep(300);
+				this.memberLeft.set(true);
+				throw ex;
+			}
+			catch (ReplicaMismatchException ex) {
+				assertThat(this.memberLeft).isTrue();
+				throw ex;
 			}
 		}
 

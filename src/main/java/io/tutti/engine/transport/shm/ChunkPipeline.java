@@ -17,6 +17,9 @@ public final class ChunkPipeline {
 	/** Bytes of one rank's ring. */
 	public static final long BYTES = HostLayout.PIPELINE_BYTES;
 
+	/** Instead of a rank for which a check waits. */
+	private static final int ALL = -1;
+
 	private final HostMemory memory;
 
 	private final Doorbell doorbell;
@@ -36,10 +39,12 @@ public final class ChunkPipeline {
 
 	private long slotBytes = BYTES;
 
-	/** What the last check has found missing, for {@link #awaits}. */
+	/** Rank for which the last check of this call waits, or {@link #ALL}. */
+	private int awaitedRank;
+
 	private Line awaitedLine = Line.TAKEN;
 
-	/** Position that the line of a rank had not reached. */
+	/** Position that the line had not reached, 0 if this call has waited for nothing. */
 	private long awaitedPosition;
 
 	ChunkPipeline(HostMemory memory, Doorbell doorbell) {
@@ -63,6 +68,7 @@ public final class ChunkPipeline {
 	/** Ends a call of so many chunks: this rank no longer needs a slot of any ring. */
 	public void end(long chunks) {
 		this.end = this.first + chunks * this.slotBytes;
+		this.awaitedPosition = 0;
 		SharedWords.release(this.memory.line(this.self, Line.TAKEN), this.end);
 		this.doorbell.ringAll();
 	}
@@ -82,7 +88,7 @@ public final class ChunkPipeline {
 			if (this.taken[rank] < wanted) {
 				this.taken[rank] = SharedWords.acquire(this.memory.line(rank, Line.TAKEN));
 				if (this.taken[rank] < wanted) {
-					awaits(Line.TAKEN, wanted);
+					awaits(ALL, Line.TAKEN, wanted);
 					return false;
 				}
 			}
@@ -123,21 +129,24 @@ public final class ChunkPipeline {
 	private boolean has(int rank, Line line, long chunk) {
 		boolean reached = SharedWords.acquire(this.memory.line(rank, line)) >= position(chunk);
 		if (!reached) {
-			awaits(line, position(chunk));
+			awaits(rank, line, position(chunk));
 		}
 		return reached;
 	}
 
-	private void awaits(Line line, long position) {
+	private void awaits(int rank, Line line, long position) {
+		this.awaitedRank = rank;
 		this.awaitedLine = line;
 		this.awaitedPosition = position;
 	}
 
 	/**
-	 * Whether this rank waits for a rank: it lacks what the last check has found missing.
+	 * Whether this rank waits for another one: that rank lacks what the last check of
+	 * this call has found missing.
 	 */
 	boolean awaits(int rank) {
-		return SharedWords.acquire(this.memory.line(rank, this.awaitedLine)) < this.awaitedPosition;
+		return rank != this.self && (this.awaitedRank == rank || this.awaitedRank == ALL)
+				&& SharedWords.acquire(this.memory.line(rank, this.awaitedLine)) < this.awaitedPosition;
 	}
 
 	private long position(long chunk) {

@@ -77,6 +77,21 @@ class ChunkPipelineTest {
 		requireAwaited();
 	}
 
+	/** A rank that is not the root of a broadcast never puts a chunk. */
+	@Test
+	void aRankThatWasNotAskedForAChunkIsNotAwaited() {
+		assertThat(this.ranks.get(0).pipeline().hasPut(0, 0)).isFalse();
+		requireAwaited();
+	}
+
+	@Test
+	void nothingIsAwaitedFromACallBefore() {
+		ChunkPipeline own = this.ranks.get(0).pipeline();
+		assertThat(own.hasPut(1, 0)).isFalse();
+		own.end(1);
+		requireAwaited();
+	}
+
 	private void requireAwaited(Integer... awaited) {
 		assertThat(this.ranks.get(0).awaited()).containsExactly(awaited);
 	}
