@@ -322,14 +322,14 @@ ports:
 {{- end -}}
 {{- end -}}
 {{- range $values.workload.args -}}
-{{- if regexMatch "^--(http-port|tutti[.](rank|world-size|master-(address|port))|tutti[.](http|transport|rendezvous)[.](port|address|bind-address)|(management[.])?server[.](port|address|ssl[.].*)|(management[.]endpoints[.]web|tutti[.]http)[.]base-path)(=|$)" . -}}
+{{- if regexMatch "^--(http-port|tutti[.](rank|world-?[sS]ize|master-?([aA]ddress|[pP]ort))|tutti[.](http|transport|rendezvous)[.](port|address|bind-address)|(management[.])?server[.](port|address|ssl[.].*)|(management[.]endpoints[.]web|tutti[.]http)[.]base-path)(=|$)" . -}}
 {{- fail (printf "workload.args has %s, but probes and peers use worldSize, the values under ports, and the default paths" .) -}}
 {{- end -}}
 {{- end -}}
 {{- $port := "probes depend on ports.http: set that" -}}
 {{- $path := "probes depend on its default" -}}
 {{- $number := "the chart numbers the ranks by worldSize and ranksPerPod" -}}
-{{- range $path, $reason := dict "server.port" $port "server.address" $port "management.server.port" $port "server.ssl" "probes depend on tls.http: set that" "management.endpoints.web.base-path" $path "tutti.http.base-path" $path "tutti.master-address" "peers depend on the first pod" "tutti.master-port" "peers depend on ports.rendezvous: set that" "tutti.rank" $number "tutti.world-size" $number -}}
+{{- range $path, $reason := dict "server.port" $port "server.address" $port "management.server.port" $port "server.ssl" "probes depend on tls.http: set that" "management.endpoints.web.base-path" $path "tutti.http.base-path" $path "tutti.master-address" "peers depend on the first pod" "tutti.master-port" "peers depend on ports.rendezvous: set that" "tutti.rank" $number "tutti.world-size" $number "tutti.masterAddress" "peers depend on the first pod" "tutti.masterPort" "peers depend on ports.rendezvous: set that" "tutti.worldSize" $number -}}
 {{- $section := $values.config -}}
 {{- range initial (splitList "." $path) -}}
 {{- if kindIs "map" $section -}}

@@ -69,6 +69,15 @@ class ElasticChartTest {
 			.has("successPolicy")).isFalse();
 	}
 
+	/** All its other pods have ended by then. */
+	@Test
+	void aProgramOfAJobSetDoesNotRunAgainForOnePod() {
+		assertThat(chart.with("{worldSize: 4, elastic: {minRanks: 2}, workload: {kind: JobSet, program: [a]}}")
+			.only("JobSet")
+			.at("/spec/failurePolicy/rules/0/onJobFailureReasons")
+			.toString()).contains("FailedIndexes");
+	}
+
 	@Test
 	void aJobSetReplacesLostPodsBeforeItRestartsAllRanks() {
 		Rendered rendered = chart.scenario("elastic-jobset");

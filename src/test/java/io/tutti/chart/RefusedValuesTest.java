@@ -128,7 +128,9 @@ class RefusedValuesTest {
 					{workload: {kind: Job, args: ["--tutti.master-address", a]}}                        | --tutti.master-address
 					{workload: {kind: Job, args: ["--tutti.rank=0"]}}                                   | --tutti.rank=0
 					{workload: {kind: Job, args: ["--tutti.world-size=3"]}}                             | --tutti.world-size=3
+					{workload: {kind: Job, args: ["--tutti.worldSize=3"]}}                              | --tutti.worldSize=3
 					{config: {tutti: {master-port: 1}}}                                                 | tutti.master-port, but peers depend on ports.rendezvous
+					{config: {tutti: {masterPort: 1}}}                                                  | tutti.masterPort, but peers depend on ports.rendezvous
 					{config: {tutti.master-address: a}}                                                 | tutti.master-address, but peers depend on the first pod
 					{config: {tutti: {rank: 0}}}                                                        | tutti.rank, but the chart numbers
 					{config: {tutti: {world-size: 3}}}                                                  | tutti.world-size, but the chart numbers

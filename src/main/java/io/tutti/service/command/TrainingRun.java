@@ -162,10 +162,7 @@ final class TrainingRun {
 				drain.toMillis() / 1e3);
 		CompletableFuture.delayedExecutor(drain.toNanos(), TimeUnit.NANOSECONDS).execute(() -> {
 			ExitDeadline.haltAfter(LAST_WRITE, ExitCode.STOPPED_ON_REQUEST);
-			JoinedGroup current = group.joined();
-			if (current != null) {
-				current.world().abort(ExitCode.STOPPED_ON_REQUEST, abort);
-			}
+			group.onFormed((formed) -> formed.world().abort(ExitCode.STOPPED_ON_REQUEST, abort));
 		});
 	}
 

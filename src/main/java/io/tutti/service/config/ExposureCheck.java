@@ -46,7 +46,8 @@ public final class ExposureCheck {
 	void requireSafeRendezvous(ElasticSettings elastic, EngineSettings engine) {
 		if (!this.open) {
 			requireNone(RendezvousExposure.beyondThisHost(elastic, engine),
-					"or use 127.0.0.1 in all of tutti.elastic.endpoints if all ranks are on this host");
+					"or use 127.0.0.1 in all of tutti.elastic.endpoints if all ranks are on this host, and unset"
+							+ " tutti.rendezvous.bind-address and tutti.network.interface");
 		}
 	}
 
