@@ -75,10 +75,11 @@ class SynchronizedBatchNormTest {
 					assertClose(values(output), outputs.get(step), share.from() * perSample);
 					assertClose(values(input.grad()), gradients.get(step), share.from() * perSample);
 				}
-				assertClose(values(norm.named_buffers().get("running_mean")), values(whole.running_mean()), 0);
-				assertClose(values(norm.named_buffers().get("running_var")), values(whole.running_var()), 0);
-				assertThat(norm.named_buffers().get("num_batches_tracked").item_long()).isEqualTo(STEPS);
-				double[] own = values(norm.named_parameters().get("weight").grad());
+				ModelTensors tensors = ModelTensors.of(norm);
+				assertClose(values(tensors.buffers().get("running_mean")), values(whole.running_mean()), 0);
+				assertClose(values(tensors.buffers().get("running_var")), values(whole.running_var()), 0);
+				assertThat(tensors.buffers().get("num_batches_tracked").item_long()).isEqualTo(STEPS);
+				double[] own = values(ModelTensors.of(norm).parameters().get("weight").grad());
 				world.group(rank).allReduce(own, io.tutti.ReduceOp.SUM);
 				assertClose(own, values(whole.weight().grad()), 0);
 				return null;
@@ -102,7 +103,7 @@ class SynchronizedBatchNormTest {
 				Share share = Share.of(SAMPLES, rank, ranks);
 				Tensor input = batch(0, share.from(), share.size()).requires_grad_(true);
 				penalty(loss(norm.forward(input), share.from()), input).backward();
-				double[] own = values(norm.named_parameters().get("weight").grad());
+				double[] own = values(ModelTensors.of(norm).parameters().get("weight").grad());
 				world.group(rank).allReduce(own, io.tutti.ReduceOp.SUM);
 				assertRelativelyClose(own, values(whole.weight().grad()), 0);
 				assertRelativelyClose(values(input.grad()), expected, share.from() * (expected.length / SAMPLES));

@@ -50,8 +50,11 @@ record GuardedTask(TrainingTask task) implements TrainingTask {
 	@Override
 	public Module model() {
 		Module model = call("model", this.task::model);
-		if (Arrays.stream(model.parameters().get()).noneMatch(Tensor::requires_grad)) {
-			throw rejected("model", "it has no parameter that requires a gradient");
+		// Open until the last look: a tensor of a list is a part of the list's memory.
+		try (TensorVector parameters = model.parameters()) {
+			if (Arrays.stream(parameters.get()).noneMatch(Tensor::requires_grad)) {
+				throw rejected("model", "it has no parameter that requires a gradient");
+			}
 		}
 		return model;
 	}

@@ -347,9 +347,11 @@ final class ElasticTrainingRank implements TrainingListener {
 		@Override
 		public void close() {
 			if (this.model != null) {
-				this.parameters = Stream.of(this.model.parameters().get())
-					.map((tensor) -> TensorMemory.of(tensor).toArray(ValueLayout.JAVA_BYTE))
-					.reduce(new byte[0], VisibleTask::join);
+				try (TensorVector list = this.model.parameters()) {
+					this.parameters = Stream.of(list.get())
+						.map((tensor) -> TensorMemory.of(tensor).toArray(ValueLayout.JAVA_BYTE))
+						.reduce(new byte[0], VisibleTask::join);
+				}
 			}
 			this.task.close();
 		}

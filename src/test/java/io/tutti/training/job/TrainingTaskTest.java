@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.IntFunction;
+import java.util.stream.Stream;
 
 import io.tutti.ExitCode;
 import io.tutti.engine.Timeouts;
@@ -139,8 +140,9 @@ class TrainingTaskTest {
 	private static long stateBytesOfAdam() {
 		try (TrainingTask task = convolution()) {
 			task.load(1, TrainingDevice.CPU);
-			List<Tensor> parameters = List.of(task.model().parameters().get());
-			return parameters.stream().mapToLong((one) -> 2 * one.numel() * Float.BYTES + Long.BYTES).sum();
+			try (TensorVector parameters = task.model().parameters()) {
+				return Stream.of(parameters.get()).mapToLong((one) -> 2 * one.numel() * Float.BYTES + Long.BYTES).sum();
+			}
 		}
 	}
 
@@ -436,7 +438,9 @@ class TrainingTaskTest {
 			@Override
 			public Module model() {
 				Module model = super.model();
-				Arrays.stream(model.parameters().get()).forEach((parameter) -> parameter.requires_grad_(false));
+				try (TensorVector parameters = model.parameters()) {
+					Arrays.stream(parameters.get()).forEach((parameter) -> parameter.requires_grad_(false));
+				}
 				return model;
 			}
 		}, ExitCode.BAD_CONFIGURATION, "model: it has no parameter that requires a gradient");
