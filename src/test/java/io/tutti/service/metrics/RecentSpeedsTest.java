@@ -6,11 +6,10 @@ import io.tutti.Collective;
 import io.tutti.DataType;
 import io.tutti.ReduceOp;
 import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.IdleBackend;
 import io.tutti.engine.dispatch.CallRecord;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.engine.failure.FailureLatch;
-import io.tutti.engine.spi.Call;
-import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.service.group.FakeGroup;
 import org.junit.jupiter.api.Test;
@@ -86,35 +85,8 @@ class RecentSpeedsTest {
 	}
 
 	private static DefaultProcessGroup group(int rank) {
-		return new DefaultProcessGroup(GroupIdentity.world(rank, RANKS, 0), new NoBackend(), new FailureLatch(),
+		return new DefaultProcessGroup(GroupIdentity.world(rank, RANKS, 0), new IdleBackend("none"), new FailureLatch(),
 				new FakeGroup(rank, RANKS, 0), Timeouts.DEFAULTS);
-	}
-
-	/** Every call succeeds at once. */
-	private static final class NoBackend implements GroupBackend {
-
-		@Override
-		public String transport() {
-			return "none";
-		}
-
-		@Override
-		public String name() {
-			return "none";
-		}
-
-		@Override
-		public void run(Call call) {
-		}
-
-		@Override
-		public void wake() {
-		}
-
-		@Override
-		public void close() {
-		}
-
 	}
 
 }

@@ -12,14 +12,13 @@ import java.util.function.Supplier;
 import io.tutti.Collective;
 import io.tutti.DataType;
 import io.tutti.ReduceOp;
+import io.tutti.engine.backend.IdleBackend;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.CallMatch;
 import io.tutti.engine.control.ControlPlane;
 import io.tutti.engine.control.RecordedControlEvents;
 import io.tutti.engine.control.RoundWait;
 import io.tutti.engine.control.simulated.SimulatedControl;
-import io.tutti.engine.spi.GroupBackend;
-import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.CallSignature;
 import io.tutti.service.TuttiApplication;
 import io.tutti.service.group.FakeGroup;
@@ -84,7 +83,7 @@ class AbandonedCallTest {
 	@BeforeEach
 	void beRankOne() {
 		this.group.onControl(RANKS.get(1));
-		this.group.onBeside(new EchoBackend());
+		this.group.onBeside(new IdleBackend("tcp"));
 	}
 
 	/**
@@ -297,33 +296,6 @@ class AbandonedCallTest {
 
 	private static <T> CompletableFuture<T> onThread(Supplier<T> task) {
 		return CompletableFuture.supplyAsync(task, (run) -> Thread.ofVirtual().start(run));
-	}
-
-	/** Leaves each rank's own bytes as the answer. */
-	private static final class EchoBackend implements GroupBackend {
-
-		@Override
-		public String name() {
-			return "tcp";
-		}
-
-		@Override
-		public String transport() {
-			return "tcp";
-		}
-
-		@Override
-		public void run(Call call) {
-		}
-
-		@Override
-		public void wake() {
-		}
-
-		@Override
-		public void close() {
-		}
-
 	}
 
 }
