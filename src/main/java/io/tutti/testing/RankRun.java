@@ -125,7 +125,10 @@ final class RankRun {
 			return;
 		}
 		if (!reported.isEmpty() && reported.getFirst().cause() instanceof TestAbortedException skipped) {
-			throw skipped;
+			reported.removeIf(RankRun::followsFromSkip);
+			if (reported.isEmpty() && late.isEmpty()) {
+				throw skipped;
+			}
 		}
 		throw reported.isEmpty() ? timeout(late, limit) : failure(reported, late);
 	}
@@ -136,6 +139,11 @@ final class RankRun {
 	 */
 	private static boolean isTimeout(RankFailure failure) {
 		return failure.cause() instanceof CollectiveTimeoutException;
+	}
+
+	/** The assumption failed on this rank, or on another one, which aborted the group. */
+	private static boolean followsFromSkip(RankFailure failure) {
+		return failure.cause() instanceof TestAbortedException || failure.cause() instanceof GroupAbortedException;
 	}
 
 	private AssertionFailedError timeout(List<Integer> late, Duration limit) {

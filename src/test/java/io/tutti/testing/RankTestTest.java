@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 
 import io.tutti.DataType;
+import io.tutti.GroupAbortedException;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import org.junit.jupiter.api.Assumptions;
@@ -79,6 +80,24 @@ class RankTestTest {
 		run("violatesAnAssumption").assertStatistics((numbers) -> numbers.aborted(1).failed(0));
 	}
 
+	@Test
+	void aFailedAssumptionDoesNotHideTheFailureOfAnotherRank() {
+		run("oneRankFailsAfterAnAssumption").assertThatEvents()
+			.haveExactly(1, finishedWithFailure(instanceOf(AssertionError.class),
+					message((text) -> text.startsWith("rank 1 of 2: ") && text.contains("not what was expected"))));
+	}
+
+	@Test
+	void aFailedAssumptionDoesNotHideARankThatHangs() {
+		run("oneRankHangsAfterAnAssumption").assertThatEvents()
+			.haveExactly(1, finishedWithFailure(message((text) -> text.contains("timed out") && text.contains("[1]"))));
+	}
+
+	@Test
+	void aFailedAssumptionOfOneRankSkipsTheTestAlsoForARankThatWaitsForIt() {
+		run("oneRankViolatesAnAssumption").assertStatistics((numbers) -> numbers.aborted(1).failed(0));
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "noRanks", "noTime" })
 	void invalidSettingsAreRejected(String method) {
@@ -145,6 +164,32 @@ class RankTestTest {
 		@RankTest
 		void violatesAnAssumption(ProcessGroup group) {
 			Assumptions.assumeTrue(group.rank() == 17);
+		}
+
+		@RankTest
+		void oneRankFailsAfterAnAssumption(ProcessGroup group) {
+			Assumptions.assumeTrue(group.rank() == 1);
+			try {
+				group.barrier();
+			}
+			catch (GroupAbortedException ex) {
+				throw new AssertionError("not what was expected", ex);
+			}
+		}
+
+		@RankTest(worldSize = 3, timeoutSeconds = 1)
+		void oneRankHangsAfterAnAssumption(ProcessGroup group) throws InterruptedException {
+			Assumptions.assumeTrue(group.rank() != 0);
+			if (group.rank() == 1) {
+				new CountDownLatch(1).await();
+			}
+			group.barrier();
+		}
+
+		@RankTest
+		void oneRankViolatesAnAssumption(ProcessGroup group) {
+			Assumptions.assumeTrue(group.rank() == 1);
+			group.barrier();
 		}
 
 		@RankTest(worldSize = 0)
