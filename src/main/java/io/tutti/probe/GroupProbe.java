@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
@@ -16,7 +17,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
 
-import io.tutti.engine.RegularFile;
+import io.tutti.launch.JobToken;
+import io.tutti.launch.ProcessProperties;
 
 /**
  * Checks that a group is complete. Polls the group endpoint of every rank until all agree
@@ -27,10 +29,6 @@ import io.tutti.engine.RegularFile;
  * call.
  */
 public final class GroupProbe {
-
-	static final String TOKEN_FILE_VARIABLE = "TUTTI_SECURITY_TOKENFILE";
-
-	static final String TOKEN_VARIABLE = "TUTTI_SECURITY_TOKEN";
 
 	/** File with the authority that the ranks' certificates chain to. */
 	public static final String AUTHORITY_VARIABLE = "TUTTI_PROBE_AUTHORITY";
@@ -82,12 +80,12 @@ public final class GroupProbe {
 		}
 	}
 
-	/** The job's token, from the same variables as on a rank; empty if there is none. */
-	static String token(Map<String, String> environment) throws IOException {
-		String file = environment.getOrDefault(TOKEN_FILE_VARIABLE, "");
-		return (file.isEmpty() ? environment.getOrDefault(TOKEN_VARIABLE, "")
-				: RegularFile.read(Path.of(file), RegularFile.MAX_TOKEN_BYTES))
-			.strip();
+	/**
+	 * The job's token, from the same variables as on a rank; empty if there is none.
+	 * @throws io.tutti.BadConfigurationException as on a rank
+	 */
+	static String token(Map<String, String> environment) {
+		return Objects.requireNonNullElse(JobToken.of(ProcessProperties.of(Map.of(), environment)), "");
 	}
 
 	/** The trust settings for HTTPS. */

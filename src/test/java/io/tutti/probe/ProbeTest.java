@@ -26,6 +26,7 @@ import java.util.stream.Stream;
 import com.sun.net.httpserver.HttpServer;
 import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
+import io.tutti.BadConfigurationException;
 import io.tutti.engine.tls.Authority;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -195,10 +196,15 @@ class ProbeTest {
 		Path file = Files.writeString(folder.resolve("token"), "from a file\n");
 		assertThat(GroupProbe.token(Map.of())).isEmpty();
 		assertThat(GroupProbe.token(Map.of("TUTTI_SECURITY_TOKEN", "given"))).isEqualTo("given");
-		assertThat(GroupProbe.token(Map.of("TUTTI_SECURITY_TOKENFILE", file.toString()))).isEqualTo("from a file");
-		assertThatExceptionOfType(IOException.class)
-			.isThrownBy(() -> GroupProbe.token(Map.of("TUTTI_SECURITY_TOKENFILE", "/dev/zero")))
-			.withMessage("it is no regular file");
+		for (String variable : List.of("TUTTI_SECURITY_TOKENFILE", "TUTTI_SECURITY_TOKEN_FILE")) {
+			assertThat(GroupProbe.token(Map.of(variable, file.toString()))).isEqualTo("from a file");
+			assertThatExceptionOfType(BadConfigurationException.class)
+				.isThrownBy(() -> GroupProbe.token(Map.of(variable, "/dev/zero")))
+				.withMessageContaining("it is no regular file");
+			assertThatExceptionOfType(BadConfigurationException.class)
+				.isThrownBy(() -> GroupProbe.token(Map.of(variable, file.toString(), "TUTTI_SECURITY_TOKEN", "given")))
+				.withMessageContaining("both set");
+		}
 	}
 
 	@Test

@@ -1,15 +1,11 @@
 package io.tutti.launch.standalone;
 
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Supplier;
 
 import io.tutti.BadConfigurationException;
-import io.tutti.engine.RegularFile;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.backend.EngineSettings;
@@ -18,8 +14,10 @@ import io.tutti.engine.backend.TransportChoice;
 import io.tutti.engine.bootstrap.Endpoint;
 import io.tutti.engine.elastic.ElasticSettings;
 import io.tutti.launch.ElasticLaunchers;
+import io.tutti.launch.ExposureCheck;
+import io.tutti.launch.JobToken;
 import io.tutti.launch.ProcessProperties;
-import io.tutti.launch.RendezvousExposure;
+import io.tutti.launch.Ports;
 import io.tutti.launch.ResolutionException;
 import io.tutti.launch.ResolvedRank;
 import org.jspecify.annotations.Nullable;
@@ -35,13 +33,9 @@ final class StandaloneSettings {
 	private static final List<String> ELASTIC = List.of(MIN_RANKS, "tutti.elastic.max-ranks", "tutti.elastic.endpoints",
 			"tutti.elastic.settle", "tutti.elastic.max-failures", "tutti.elastic.quorum");
 
-	private static final String TOKEN = "tutti.security.token";
-
-	private static final String TOKEN_FILE = "tutti.security.token-file";
-
-	private static final String ANONYMOUS = "tutti.security.anonymous";
-
 	private static final String KIND = "tutti.transport.kind";
+
+	private static final String PORT = "tutti.transport.port";
 
 	private final ProcessProperties properties;
 
@@ -58,8 +52,7 @@ final class StandaloneSettings {
 	EngineSettings of(ResolvedRank resolved) {
 		return checked(() -> {
 			EngineSettings settings = read(resolved);
-			requireSafe(settings,
-					() -> RendezvousExposure.beyondThisHost(resolved.assignment(), settings.bindAddress()));
+			exposure(settings).requireSafeRendezvous(resolved.assignment(), settings.bindAddress());
 			return settings;
 		});
 	}
@@ -88,6 +81,9 @@ final class StandaloneSettings {
 		try {
 			return settings.get();
 		}
+		catch (BadConfigurationException ex) {
+			throw ex;
+		}
 		catch (IllegalArgumentException ex) {
 			throw new BadConfigurationException(ex.getMessage(), ex);
 		}
@@ -97,8 +93,9 @@ final class StandaloneSettings {
 		EngineSettings defaults = EngineSettings.DEFAULTS;
 		rejectSpringProperties();
 		return new EngineSettings(this.properties.text("tutti.backend", defaults.backend()),
-				this.properties.text("tutti.rendezvous.job-id", defaults.jobId()), token(), resolved.generation(),
-				bindAddress(), this.properties.text("tutti.transport.advertised-host"), defaults.dataAddress(),
+				this.properties.text("tutti.rendezvous.job-id", defaults.jobId()), JobToken.of(this.properties),
+				resolved.generation(), address("tutti.rendezvous.bind-address"),
+				address("tutti.transport.advertised-host"), defaults.dataAddress(),
 				dataPort(resolved.assignment().localRank()),
 				this.properties.text("tutti.transport.congestion-control", defaults.congestionControl()),
 				sharedConfig(), timeouts(), this.properties.text("tutti.mpi.library"));
@@ -114,7 +111,7 @@ final class StandaloneSettings {
 	ElasticSettings elastic(ResolvedRank resolved, EngineSettings engine) {
 		return checked(() -> {
 			ElasticSettings settings = readElastic(resolved);
-			requireSafe(engine, () -> RendezvousExposure.beyondThisHost(settings, engine));
+			exposure(engine).requireSafeRendezvous(settings, engine);
 			return settings;
 		});
 	}
@@ -194,24 +191,17 @@ final class StandaloneSettings {
 	}
 
 	private int dataPort(int localRank) {
-		int first = this.properties.port("tutti.transport.port", EngineSettings.DEFAULTS.dataPort());
-		return (first != 0) ? first + localRank : 0;
+		return Ports.plus(PORT, this.properties.port(PORT, EngineSettings.DEFAULTS.dataPort()), localRank);
 	}
 
-	private @Nullable String bindAddress() {
-		return this.properties.text("tutti.rendezvous.bind-address");
+	/** An address or host name, {@code null} if it is not set or blank. */
+	private @Nullable String address(String name) {
+		String value = this.properties.text(name, "");
+		return value.isBlank() ? null : value;
 	}
 
-	private void requireSafe(EngineSettings settings, Supplier<@Nullable String> exposure) {
-		if (settings.token() != null || this.properties.flag(ANONYMOUS)) {
-			return;
-		}
-		String exposed = exposure.get();
-		if (exposed != null) {
-			throw new IllegalArgumentException("the rendezvous address " + exposed
-					+ " is reachable from other hosts and no token is set: set " + TOKEN + " or " + TOKEN_FILE + ", or "
-					+ ANONYMOUS + "=true to let any process join that can reach it");
-		}
+	private ExposureCheck exposure(EngineSettings settings) {
+		return new ExposureCheck(settings.token() != null || this.properties.flag("tutti.security.anonymous"));
 	}
 
 	/** Rejects properties that would silently have no effect. */
@@ -228,40 +218,6 @@ final class StandaloneSettings {
 			throw new IllegalArgumentException(name + "=" + value + " " + purpose
 					+ ", which needs Spring Boot: use Spring Boot, or leave the property unset" + unset);
 		}
-	}
-
-	private @Nullable String token() {
-		String token = this.properties.text(TOKEN);
-		String file = this.properties.text(TOKEN_FILE);
-		if (token != null && file != null) {
-			throw new IllegalArgumentException(TOKEN + " and " + TOKEN_FILE + " are both set: set only one of them");
-		}
-		if (file != null) {
-			return stripped(read(Path.of(file)), TOKEN_FILE + "=" + file);
-		}
-		return (token != null) ? stripped(token, TOKEN) : null;
-	}
-
-	private static String read(Path file) {
-		try {
-			return RegularFile.read(file, RegularFile.MAX_TOKEN_BYTES);
-		}
-		catch (IOException ex) {
-			throw new IllegalArgumentException(TOKEN_FILE + "=" + file + " cannot be read: " + ex.getMessage()
-					+ ". Check the property and the file's permissions", ex);
-		}
-	}
-
-	private static String stripped(String token, String from) {
-		String stripped = token.strip();
-		if (stripped.isEmpty()) {
-			throw new IllegalArgumentException(from + " contains no token: put a secret there, or unset the property");
-		}
-		if (stripped.getBytes(StandardCharsets.UTF_8).length > RegularFile.MAX_TOKEN_BYTES) {
-			throw new IllegalArgumentException(
-					from + " is longer than " + RegularFile.MAX_TOKEN_BYTES + " bytes: use a shorter secret");
-		}
-		return stripped;
 	}
 
 }

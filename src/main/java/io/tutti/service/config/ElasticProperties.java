@@ -9,6 +9,7 @@ import io.tutti.engine.bootstrap.Endpoint;
 import io.tutti.engine.elastic.ElasticSettings;
 import io.tutti.engine.elastic.ElasticSettings.QuorumRule;
 import io.tutti.launch.ElasticLaunchers;
+import io.tutti.launch.ExposureCheck;
 import io.tutti.launch.ResolvedRank;
 import org.jspecify.annotations.Nullable;
 
@@ -41,7 +42,9 @@ public record ElasticProperties(@Nullable Integer minRanks, @Nullable Integer ma
 	 * ranks when one is lost
 	 * @throws io.tutti.BackendUnavailableException if the backend cannot be elastic
 	 * @throws ConfigurationException if a value is out of range, or set without a minimum
-	 * number of ranks, or if the job would be reachable beyond this host without a token
+	 * number of ranks
+	 * @throws io.tutti.BadConfigurationException if the job would be reachable beyond
+	 * this host without a token
 	 */
 	public @Nullable ElasticSettings settings(ResolvedRank resolved, EngineSettings engine, ExposureCheck exposure) {
 		if (this.minRanks != null) {

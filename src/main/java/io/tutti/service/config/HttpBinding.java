@@ -4,6 +4,7 @@ import java.net.InetAddress;
 import java.util.stream.Collectors;
 
 import io.tutti.engine.control.LocalAddress;
+import io.tutti.launch.ExposureCheck;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.autoconfigure.web.server.ManagementPortType;

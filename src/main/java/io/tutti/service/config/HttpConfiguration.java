@@ -1,6 +1,7 @@
 package io.tutti.service.config;
 
 import io.tutti.engine.RankAssignment;
+import io.tutti.launch.ExposureCheck;
 
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.web.server.Ssl;

@@ -4,6 +4,8 @@ import java.net.InetAddress;
 import java.util.List;
 import java.util.regex.Pattern;
 
+import io.tutti.launch.Ports;
+
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 

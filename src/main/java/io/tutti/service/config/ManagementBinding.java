@@ -1,6 +1,7 @@
 package io.tutti.service.config;
 
 import io.tutti.engine.RankAssignment;
+import io.tutti.launch.Ports;
 
 import org.springframework.boot.actuate.autoconfigure.web.ManagementContextConfiguration;
 import org.springframework.boot.actuate.autoconfigure.web.ManagementContextType;

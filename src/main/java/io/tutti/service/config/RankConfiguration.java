@@ -9,6 +9,8 @@ import io.tutti.engine.backend.Backends;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.backend.SharedConfig;
 import io.tutti.engine.device.HostFallback;
+import io.tutti.launch.ExposureCheck;
+import io.tutti.launch.Ports;
 import io.tutti.launch.RankResolution;
 import io.tutti.launch.ResolutionSettings;
 import io.tutti.launch.ResolvedRank;
@@ -74,7 +76,7 @@ public class RankConfiguration {
 
 	@Bean
 	ExposureCheck exposureCheck(SharedToken token, SecurityProperties properties) {
-		return new ExposureCheck(token, properties);
+		return new ExposureCheck(token.isSet() || properties.anonymous());
 	}
 
 	@Bean

@@ -4,6 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.util.StringUtils;
 
 /**
  * Options of the rendezvous. Its address follows from the rank's resolution.
@@ -21,6 +22,7 @@ public record RendezvousProperties(@DefaultValue("default") String jobId, @Nulla
 		if (jobId.isBlank()) {
 			throw new IllegalArgumentException("job id must not be blank");
 		}
+		bindAddress = StringUtils.hasText(bindAddress) ? bindAddress : null;
 	}
 
 }

@@ -18,13 +18,6 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 @ConfigurationProperties("tutti.security")
 public record SecurityProperties(@Nullable String token, @Nullable Path tokenFile, boolean anonymous) {
 
-	public SecurityProperties {
-		if (token != null && tokenFile != null) {
-			throw new IllegalArgumentException(
-					"tutti.security.token and tutti.security.token-file are both set: set only one of them");
-		}
-	}
-
 	@Override
 	public String toString() {
 		return "SecurityProperties[token=" + ((this.token != null) ? "hidden" : "none") + ", tokenFile="

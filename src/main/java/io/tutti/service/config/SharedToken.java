@@ -1,11 +1,9 @@
 package io.tutti.service.config;
 
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.security.MessageDigest;
 
-import io.tutti.engine.RegularFile;
+import io.tutti.launch.JobToken;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,15 +19,11 @@ public final class SharedToken {
 
 	/**
 	 * Reads the token from the properties.
-	 * @throws ConfigurationException if it is blank, too long or cannot be read
+	 * @throws io.tutti.BadConfigurationException if both are set, or if it is blank, too
+	 * long or cannot be read
 	 */
 	static SharedToken of(SecurityProperties properties) {
-		Path file = properties.tokenFile();
-		if (file != null) {
-			return new SharedToken(checked(read(file), "file " + file + " (tutti.security.token-file)"));
-		}
-		String token = properties.token();
-		return new SharedToken((token != null) ? checked(token, "tutti.security.token") : null);
+		return new SharedToken(JobToken.read(properties.token(), properties.tokenFile()));
 	}
 
 	/** Whether a token is set. */
@@ -45,28 +39,6 @@ public final class SharedToken {
 	/** The token itself, for the handshake. */
 	@Nullable String secret() {
 		return this.secret;
-	}
-
-	private static String read(Path file) {
-		try {
-			return RegularFile.read(file, RegularFile.MAX_TOKEN_BYTES);
-		}
-		catch (IOException ex) {
-			throw new ConfigurationException("token file " + file + " cannot be read: " + ex.getMessage(),
-					"Check tutti.security.token-file and the file's permissions", ex);
-		}
-	}
-
-	private static String checked(String token, String from) {
-		String stripped = token.strip();
-		if (stripped.isEmpty()) {
-			throw new ConfigurationException(from + " contains no token", "Put a secret there, or unset the property");
-		}
-		if (bytes(stripped).length > RegularFile.MAX_TOKEN_BYTES) {
-			throw new ConfigurationException(from + " is longer than " + RegularFile.MAX_TOKEN_BYTES + " bytes",
-					"Use a shorter secret");
-		}
-		return stripped;
 	}
 
 	private static byte[] bytes(String text) {

@@ -16,8 +16,7 @@ import org.springframework.core.io.support.SpringFactoriesLoader.FailureHandler;
 public final class StartupFailures {
 
 	/** Run before Spring's analyzers, since they know the names of Tutti's options. */
-	private static final List<FailureAnalyzer> OWN = List.of(new ConfigurationFailureAnalyzer(),
-			new BackendFailureAnalyzer(), new ResolutionFailureAnalyzer(), new PortFailureAnalyzer(),
+	private static final List<FailureAnalyzer> OWN = List.of(new StartupFailureAnalyzer(), new PortFailureAnalyzer(),
 			new HttpFailureAnalyzer(), new SslBundleFailureAnalyzer(), PropertyFailureAnalyzer.ofEveryProperty(),
 			new SslRegistryFailureAnalyzer(), new YamlFailureAnalyzer());
 

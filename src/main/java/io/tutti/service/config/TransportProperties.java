@@ -1,10 +1,12 @@
 package io.tutti.service.config;
 
 import io.tutti.engine.backend.TransportChoice;
+import io.tutti.launch.Ports;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.util.StringUtils;
 
 /**
  * Options of the data transport.
@@ -29,6 +31,7 @@ public record TransportProperties(@DefaultValue("0") int port, @Nullable String 
 
 	public TransportProperties {
 		Ports.require("data port", port);
+		advertisedHost = StringUtils.hasText(advertisedHost) ? advertisedHost : null;
 	}
 
 }

@@ -6,9 +6,9 @@ import io.tutti.CollectiveListener;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.Backend;
 import io.tutti.engine.backend.EngineSettings;
+import io.tutti.launch.ExposureCheck;
 import io.tutti.launch.ResolvedRank;
 import io.tutti.service.config.ElasticProperties;
-import io.tutti.service.config.ExposureCheck;
 
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;

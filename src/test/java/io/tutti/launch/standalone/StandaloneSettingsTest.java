@@ -62,7 +62,8 @@ class StandaloneSettingsTest {
 		assertThat(settings(Map.of(), second).dataPort()).isZero();
 		assertThatThrownBy(() -> settings(Map.of("tutti.transport.port", "65535"), second))
 			.isInstanceOf(BadConfigurationException.class)
-			.hasMessageContaining("65536");
+			.hasMessage("tutti.transport.port=65535 plus local rank 1 exceeds the highest port, 65535. "
+					+ "Set tutti.transport.port to 65534 or less, or to 0");
 	}
 
 	/** Spring accepts both spellings too. */
@@ -90,6 +91,13 @@ class StandaloneSettingsTest {
 	}
 
 	@Test
+	void anEmptyAddressIsAsUnset() {
+		assertThat(
+				settings(Map.of(), Map.of("TUTTI_TRANSPORT_ADVERTISED_HOST", "", "TUTTI_RENDEZVOUS_BIND_ADDRESS", " ")))
+			.isEqualTo(EngineSettings.DEFAULTS);
+	}
+
+	@Test
 	void aRendezvousBeyondThisHostNeedsATokenOrAnonymousAccess() {
 		Map<String, String> ranks = Map.of("RANK", "0", "WORLD_SIZE", "2", "LOCAL_WORLD_SIZE", "1", "LOCAL_RANK", "0",
 				"MASTER_ADDR", "192.0.2.1");
@@ -109,7 +117,7 @@ class StandaloneSettingsTest {
 				"tutti.rendezvous.bind-address", bind, "tutti.rank", "0", "tutti.world-size", worldSize);
 		assertThatThrownBy(() -> elastic(job, "tutti.security.anonymous", "false"))
 			.isInstanceOf(BadConfigurationException.class)
-			.hasMessageContaining("the rendezvous address " + exposed)
+			.hasMessageContaining("rendezvous would listen on " + exposed)
 			.hasMessageContaining("no token is set");
 		assertThat(elastic(job, "tutti.security.anonymous", "true").minRanks()).isOne();
 		assertThat(elastic(job, "tutti.security.token", "secret").minRanks()).isOne();
@@ -199,8 +207,8 @@ class StandaloneSettingsTest {
 		Path missing = folder.resolve("missing");
 		assertThatThrownBy(() -> settings(Map.of("tutti.security.token-file", missing.toString()), Map.of()))
 			.isInstanceOf(IllegalArgumentException.class)
-			.hasMessage("tutti.security.token-file=" + missing + " cannot be read: there is no such file. "
-					+ "Check the property and the file's permissions");
+			.hasMessage("token file " + missing + " cannot be read: there is no such file. "
+					+ "Check tutti.security.token-file and the file's permissions");
 	}
 
 	@ParameterizedTest

@@ -3,6 +3,7 @@ package io.tutti.service.config;
 import java.net.InetAddress;
 import java.util.List;
 
+import io.tutti.launch.ExposureCheck;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -20,7 +21,7 @@ class HttpBindingTest {
 	private int boundPort(int httpPort) {
 		TomcatServletWebServerFactory factory = new TomcatServletWebServerFactory();
 		new HttpBinding(new HttpProperties(InetAddress.getLoopbackAddress(), httpPort, List.of(), "/api/v1"), 1,
-				this.environment, ExposureCheckTest.check(null, false))
+				this.environment, new ExposureCheck(false))
 			.customize(factory);
 		return factory.getPort();
 	}

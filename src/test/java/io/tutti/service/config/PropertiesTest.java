@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
+import io.tutti.BadConfigurationException;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.TransportChoice;
 import org.junit.jupiter.api.Test;
@@ -60,7 +61,7 @@ class PropertiesTest {
 		assertThat(http.portOf(0)).isEqualTo(9000);
 		assertThat(http.portOf(3)).isEqualTo(9003);
 		assertThat(new HttpProperties(InetAddress.getLoopbackAddress(), 0, List.of(), "/api/v1").portOf(3)).isZero();
-		assertThatExceptionOfType(ConfigurationException.class)
+		assertThatExceptionOfType(BadConfigurationException.class)
 			.isThrownBy(
 					() -> new HttpProperties(InetAddress.getLoopbackAddress(), 65535, List.of(), "/api/v1").portOf(1))
 			.withMessageContaining("65535");
@@ -75,6 +76,17 @@ class PropertiesTest {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> new HttpProperties(InetAddress.getLoopbackAddress(), -1, List.of(), "/api/v1"))
 			.withMessageContaining("-1");
+	}
+
+	/**
+	 * As {@code TUTTI_TRANSPORT_ADVERTISED_HOST=} of a template whose value is missing.
+	 */
+	@Test
+	void anEmptyAddressIsAsUnset() {
+		assertThat(bind("tutti.transport", TransportProperties.class, "tutti.transport.advertised-host", "")
+			.advertisedHost()).isNull();
+		assertThat(bind("tutti.rendezvous", RendezvousProperties.class, "tutti.rendezvous.bind-address", " ")
+			.bindAddress()).isNull();
 	}
 
 	@Test
@@ -92,12 +104,13 @@ class PropertiesTest {
 		Path huge = Files.writeString(this.directory.resolve("huge"), "x".repeat(5000));
 		Path missing = this.directory.resolve("missing");
 		for (Path file : new Path[] { empty, huge, missing, this.directory, Path.of("/dev/zero") }) {
-			assertThatExceptionOfType(ConfigurationException.class)
+			assertThatExceptionOfType(BadConfigurationException.class)
 				.isThrownBy(() -> SharedToken.of(new SecurityProperties(null, file, false)))
 				.withMessageContaining(file.toString());
 		}
-		assertThatIllegalArgumentException().isThrownBy(() -> new SecurityProperties("a", empty, false))
-			.withMessageContaining("token-file");
+		assertThatExceptionOfType(BadConfigurationException.class)
+			.isThrownBy(() -> SharedToken.of(new SecurityProperties("a", empty, false)))
+			.withMessageContaining("token-file are both set");
 	}
 
 	@Test

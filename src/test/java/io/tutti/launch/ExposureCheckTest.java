@@ -1,9 +1,10 @@
-package io.tutti.service.config;
+package io.tutti.launch;
 
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.List;
 
+import io.tutti.BadConfigurationException;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.elastic.ElasticSettings;
@@ -20,18 +21,17 @@ import static org.assertj.core.api.Assertions.assertThatNoException;
 @Timeout(20)
 class ExposureCheckTest {
 
-	private final ExposureCheck closed = check(null, false);
+	private final ExposureCheck closed = new ExposureCheck(false);
 
 	@ParameterizedTest
 	@ValueSource(strings = { "0.0.0.0", "::", "10.0.0.1", "fd00::1" })
 	void httpBeyondLoopbackNeedsATokenOrAnonymousAccess(String address) throws Exception {
 		InetAddress bind = InetAddress.getByName(address);
-		assertThatExceptionOfType(ConfigurationException.class).isThrownBy(() -> this.closed.requireSafeHttp(bind))
+		assertThatExceptionOfType(BadConfigurationException.class).isThrownBy(() -> this.closed.requireSafeHttp(bind))
 			.withMessageContaining(bind.getHostAddress())
 			.withMessageContaining("tutti.security.token")
 			.withMessageContaining("tutti.security.anonymous=true");
-		assertThatNoException().isThrownBy(() -> check("secret", false).requireSafeHttp(bind));
-		assertThatNoException().isThrownBy(() -> check(null, true).requireSafeHttp(bind));
+		assertThatNoException().isThrownBy(() -> new ExposureCheck(true).requireSafeHttp(bind));
 	}
 
 	@ParameterizedTest
@@ -43,25 +43,24 @@ class ExposureCheckTest {
 
 	@Test
 	void noAddressAtAllMeansEveryAddress() {
-		assertThatExceptionOfType(ConfigurationException.class).isThrownBy(() -> this.closed.requireSafeHttp(null));
+		assertThatExceptionOfType(BadConfigurationException.class).isThrownBy(() -> this.closed.requireSafeHttp(null));
 	}
 
 	@Test
 	void everyRankRejectsARendezvousBeyondLoopback() {
 		for (int rank = 0; rank < 2; rank++) {
 			RankAssignment assignment = new RankAssignment(rank, 2, 0, 1, "10.1.2.3", 29500);
-			assertThatExceptionOfType(ConfigurationException.class)
+			assertThatExceptionOfType(BadConfigurationException.class)
 				.isThrownBy(() -> this.closed.requireSafeRendezvous(assignment, null))
 				.withMessageContaining("10.1.2.3");
-			assertThatNoException().isThrownBy(() -> check("secret", false).requireSafeRendezvous(assignment, null));
-			assertThatNoException().isThrownBy(() -> check(null, true).requireSafeRendezvous(assignment, null));
+			assertThatNoException().isThrownBy(() -> new ExposureCheck(true).requireSafeRendezvous(assignment, null));
 		}
 	}
 
 	@Test
 	void anUnresolvableNameIsNotLoopback() {
 		RankAssignment assignment = new RankAssignment(0, 2, 0, 1, "no-such-host.invalid", 29500);
-		assertThatExceptionOfType(ConfigurationException.class)
+		assertThatExceptionOfType(BadConfigurationException.class)
 			.isThrownBy(() -> this.closed.requireSafeRendezvous(assignment, null));
 	}
 
@@ -69,7 +68,7 @@ class ExposureCheckTest {
 	void theBindAddressOverridesTheMasterAddress() {
 		RankAssignment local = RankAssignment.onOneHost(0, 2, 29500);
 		assertThatNoException().isThrownBy(() -> this.closed.requireSafeRendezvous(local, null));
-		assertThatExceptionOfType(ConfigurationException.class)
+		assertThatExceptionOfType(BadConfigurationException.class)
 			.isThrownBy(() -> this.closed.requireSafeRendezvous(local, "0.0.0.0"));
 	}
 
@@ -85,12 +84,11 @@ class ExposureCheckTest {
 	void anElasticJobBeyondLoopbackNeedsATokenOrAnonymousAccess(String endpoints) {
 		ElasticSettings elastic = elastic(endpoints);
 		EngineSettings engine = EngineSettings.DEFAULTS;
-		assertThatExceptionOfType(ConfigurationException.class)
+		assertThatExceptionOfType(BadConfigurationException.class)
 			.isThrownBy(() -> this.closed.requireSafeRendezvous(elastic, engine))
 			.withMessageContaining(elastic.endpoints().getLast().host())
 			.withMessageContaining("tutti.elastic.endpoints");
-		assertThatNoException().isThrownBy(() -> check("secret", false).requireSafeRendezvous(elastic, engine));
-		assertThatNoException().isThrownBy(() -> check(null, true).requireSafeRendezvous(elastic, engine));
+		assertThatNoException().isThrownBy(() -> new ExposureCheck(true).requireSafeRendezvous(elastic, engine));
 	}
 
 	@Test
@@ -99,7 +97,7 @@ class ExposureCheckTest {
 		EngineSettings defaults = EngineSettings.DEFAULTS;
 		assertThatNoException().isThrownBy(() -> this.closed.requireSafeRendezvous(elastic, defaults));
 		for (EngineSettings engine : List.of(bound("0.0.0.0", null), bound(null, "10.1.2.3"))) {
-			assertThatExceptionOfType(ConfigurationException.class)
+			assertThatExceptionOfType(BadConfigurationException.class)
 				.isThrownBy(() -> this.closed.requireSafeRendezvous(elastic, engine));
 		}
 	}
@@ -112,11 +110,6 @@ class ExposureCheckTest {
 		EngineSettings defaults = EngineSettings.DEFAULTS;
 		return new EngineSettings(defaults.backend(), defaults.jobId(), null, -1, rendezvous, null, data, 0, "system",
 				defaults.sharedConfig(), defaults.timeouts(), null);
-	}
-
-	static ExposureCheck check(@Nullable String token, boolean anonymous) {
-		SecurityProperties properties = new SecurityProperties(token, null, anonymous);
-		return new ExposureCheck(SharedToken.of(properties), properties);
 	}
 
 }

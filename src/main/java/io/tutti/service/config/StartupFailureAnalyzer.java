@@ -1,0 +1,43 @@
+package io.tutti.service.config;
+
+import io.tutti.BackendUnavailableException;
+import io.tutti.BadConfigurationException;
+import io.tutti.launch.ResolutionException;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+
+/**
+ * Explains configuration that Tutti itself rejects, a backend that is not available on
+ * this host, and a rank that cannot be resolved.
+ */
+@Order(Ordered.HIGHEST_PRECEDENCE)
+final class StartupFailureAnalyzer implements FailureAnalyzer {
+
+	@Override
+	public @Nullable FailureAnalysis analyze(Throwable failure) {
+		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+			FailureAnalysis analysis = explain(cause);
+			if (analysis != null) {
+				return analysis;
+			}
+		}
+		return null;
+	}
+
+	private static @Nullable FailureAnalysis explain(Throwable cause) {
+		return switch (cause) {
+			case ConfigurationException ex -> new FailureAnalysis(ex.problem(), ex.action(), ex);
+			case BadConfigurationException ex -> new FailureAnalysis(ex.problem(), ex.action(), ex);
+			case BackendUnavailableException ex ->
+				new FailureAnalysis(ex.subject() + ": " + ex.problem(), ex.action(), ex);
+			case ResolutionException ex -> new FailureAnalysis(ex.getMessage(),
+					"Correct " + ex.variable() + "; `tutti env` explains the resolution of a rank", ex);
+			default -> null;
+		};
+	}
+
+}
