@@ -1,10 +1,11 @@
 # The image of one rank.
 #
-#   docker build -t tutti .                       uses target/app, the layout of the build, if it exists, else builds it
+#   docker build -t tutti .                       uses target/app, the layout of the build, if it exists and no source
+#                                                 is newer, else builds it
 #   docker build -t tutti:cuda --target cuda .    the same on a CUDA runtime with NCCL
 #
 # BASE_IMAGE    image that ranks run on: a Java 25 runtime with a shell
-# BUILD_IMAGE   image that builds the layout if it does not exist: a JDK 25
+# BUILD_IMAGE   image that builds the layout if there is none to use: a JDK 25
 # MAVEN_HOME_IMAGE  an image, or a build context called `maven`, with the `repository` and
 #               `wrapper` folders of a ~/.m2: then the build fetches no jar from a registry
 ARG BASE_IMAGE=eclipse-temurin:25-jre
@@ -19,7 +20,8 @@ WORKDIR /source
 COPY . .
 # The cache mount keeps downloaded jars, libtorch among them, between builds.
 RUN --mount=type=bind,from=maven,target=/m2,rw --mount=type=cache,target=/maven \
-    if [ -e target/app/tutti.jar ]; then exit 0; fi; \
+    if [ -e target/app/tutti.jar ] && \
+      [ -z "$(find pom.xml application.yml src/main -type f -newer target/app/. | head -n 1)" ]; then exit 0; fi; \
     export MAVEN_USER_HOME=/maven; set -- -Dmaven.repo.local=/maven/repository; \
     if [ -d /m2/repository ]; then export MAVEN_USER_HOME=/m2; set -- -o -Dmaven.repo.local=/m2/repository; fi; \
     sh ./mvnw -q -B -DskipTests "$@" package
