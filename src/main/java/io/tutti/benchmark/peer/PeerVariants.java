@@ -7,8 +7,9 @@ import java.util.Map;
 
 /**
  * The fastest configurations of each peer: ranks are pinned if there are enough cores,
- * and shared memory is tried with each setting that is known to be the fastest at some
- * size.
+ * and each setting is tried that is known to be the fastest at some size. Every peer also
+ * runs with an allocator that keeps freed memory. Gloo runs with it alone, since its
+ * program measures all algorithms at once.
  */
 final class PeerVariants {
 
@@ -16,7 +17,15 @@ final class PeerVariants {
 	private static final Map<String, String> KEEP_FREED_MEMORY = Map.of("MALLOC_MMAP_MAX_", "0",
 			"MALLOC_TRIM_THRESHOLD_", "4294967296");
 
+	private static final String OPEN_MPI_TCP = "--mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include lo"
+			+ " --mca coll ^sm,han,adapt";
+
+	private static final String OPEN_MPI_UCX = "--mca pml ucx --mca pml_ucx_tls any --mca pml_ucx_devices any";
+
 	private static final Map<String, String> UCX = Map.of("UCX_TLS", "posix,cma,self");
+
+	private static final Map<String, String> MPICH_TCP = Map.of("MPIR_CVAR_NOLOCAL", "1", "UCX_TLS", "tcp,self",
+			"UCX_NET_DEVICES", "lo");
 
 	private final int ranks;
 
@@ -37,20 +46,23 @@ final class PeerVariants {
 
 	List<PeerVariant> of(Peer peer, boolean sharedMemory) {
 		return switch (peer) {
-			case OPENMPI -> sharedMemory ? openMpiOverMemory() : List.of(openMpi("tcp",
-					"--mca pml ob1 --mca btl tcp,self " + "--mca btl_tcp_if_include lo --mca coll ^sm,han,adapt",
-					Map.of()));
-			case MPICH -> sharedMemory ? List.of(mpich("shm", Map.of()), mpich("shm-keep", KEEP_FREED_MEMORY)) : List
-				.of(mpich("tcp", Map.of("MPIR_CVAR_NOLOCAL", "1", "UCX_TLS", "tcp,self", "UCX_NET_DEVICES", "lo")));
-			case GLOO -> List.of(new PeerVariant("tcp", List.of(), List.of(String.valueOf(this.ranks)), Map.of()));
+			case OPENMPI -> sharedMemory
+					? List.of(openMpi("shm", "", Map.of()), openMpi("shm-keep", "", KEEP_FREED_MEMORY),
+							openMpi("shm-ucx", OPEN_MPI_UCX, UCX),
+							openMpi("shm-ucx-keep", OPEN_MPI_UCX, keepingFreedMemory(UCX)))
+					: List.of(openMpi("tcp", OPEN_MPI_TCP, Map.of()),
+							openMpi("tcp-keep", OPEN_MPI_TCP, KEEP_FREED_MEMORY));
+			case MPICH -> sharedMemory ? List.of(mpich("shm", Map.of()), mpich("shm-keep", KEEP_FREED_MEMORY))
+					: List.of(mpich("tcp", MPICH_TCP), mpich("tcp-keep", keepingFreedMemory(MPICH_TCP)));
+			case GLOO ->
+				List.of(new PeerVariant("tcp", List.of(), List.of(String.valueOf(this.ranks)), KEEP_FREED_MEMORY));
 		};
 	}
 
-	private List<PeerVariant> openMpiOverMemory() {
-		String ucx = "--mca pml ucx --mca pml_ucx_tls any --mca pml_ucx_devices any";
-		Map<String, String> both = new HashMap<>(UCX);
+	private static Map<String, String> keepingFreedMemory(Map<String, String> settings) {
+		Map<String, String> both = new HashMap<>(settings);
 		both.putAll(KEEP_FREED_MEMORY);
-		return List.of(openMpi("shm", "", Map.of()), openMpi("shm-ucx", ucx, UCX), openMpi("shm-ucx-keep", ucx, both));
+		return both;
 	}
 
 	private PeerVariant openMpi(String name, String settings, Map<String, String> environment) {

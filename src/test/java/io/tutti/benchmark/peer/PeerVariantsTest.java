@@ -26,7 +26,18 @@ class PeerVariantsTest {
 	@Test
 	void onOneHostOpenMpiAlsoRunsOverUcx() {
 		assertThat(new PeerVariants(2, 2, false).of(Peer.OPENMPI, true).stream().map(PeerVariant::name))
-			.containsExactly("shm", "shm-ucx", "shm-ucx-keep");
+			.containsExactly("shm", "shm-keep", "shm-ucx", "shm-ucx-keep");
+	}
+
+	@ParameterizedTest
+	@EnumSource(Peer.class)
+	void everyPeerMayKeepFreedMemoryOverEachTransport(Peer peer) {
+		assertThat(new PeerVariants(2, 2, false).of(peer, false))
+			.anySatisfy((variant) -> assertThat(variant.environment()).containsKey("MALLOC_TRIM_THRESHOLD_"));
+		if (peer != Peer.GLOO) {
+			assertThat(new PeerVariants(2, 2, false).of(peer, true))
+				.anySatisfy((variant) -> assertThat(variant.environment()).containsKey("MALLOC_TRIM_THRESHOLD_"));
+		}
 	}
 
 	@Test
