@@ -44,6 +44,7 @@ using Call = std::function<void(int)>;
 using Algorithm = gloo::AllreduceOptions::Algorithm;
 
 static const size_t SMALL_BYTES = 65536;
+static const double WARM_UP_US = 500e3;
 static int rank_, n;
 static float *a, *b;  // the full buffer, and the other one where a call takes two
 static double budgetUs;
@@ -127,6 +128,16 @@ static double check(const std::string& c, size_t count, bool inPlace, const Call
   for (double w : everyRanks(&wrong, 1)) all += w;
   return all;
 }
+// Warms up and returns how many samples fit into the budget. Rank 0 decides both, so that every rank makes as many calls.
+static int plan(const std::function<void()>& calls) {
+  double start = now();
+  do calls();
+  while (fromRank0(now() - start < WARM_UP_US));
+  controlBarrier();
+  start = now();
+  for (int i = 0; i < 3; i++) calls();
+  return (int)fromRank0(std::min(4000.0, std::max(5.0, budgetUs / ((now() - start) / 3 + 1e-3))));
+}
 static void measure(const char* variant, const std::string& c, size_t count, bool inPlace, const Call& one) {
   size_t bytes = count * sizeof(float);
   double wrong = check(c, count, inPlace, one);
@@ -134,12 +145,7 @@ static void measure(const char* variant, const std::string& c, size_t count, boo
   memset(b, 0, bytes);
   int batch = bytes < SMALL_BYTES ? std::max(16, n) : rooted(c) ? n : 1;
   auto calls = [&] { for (int i = 0; i < batch; i++) one(i); };
-  calls();
-  controlBarrier();
-  double start = now();
-  for (int i = 0; i < 3; i++) calls();
-  double fit = std::min(4000.0, std::max(5.0, budgetUs / ((now() - start) / 3 + 1e-3)));
-  int samples = samples_ ? samples_ : (int)fromRank0(fit);  // every rank makes the same number of calls
+  int samples = samples_ ? samples_ : plan(calls);
   for (int i = 0, w = warmup_ ? warmup_ : samples / 10; i < w; i++) calls();
   std::vector<double> t(samples);
   controlBarrier();

@@ -1,6 +1,7 @@
 /* Collectives of any MPI, timed by the rule of Tutti's own benchmark. Build: mpicc -O3 -march=native -o mpi_bench mpi_bench.c
  * usage: mpi_bench VARIANT COLLECTIVE[,COLLECTIVE...] BYTES[,BYTES...] BUDGET_MS SAMPLES WARMUP
- * SAMPLES 0: as many as fill BUDGET_MS, 5 to 4000; WARMUP 0: a tenth of the samples.
+ * SAMPLES 0: as many as fill BUDGET_MS, 5 to 4000, after a warm-up of half a second; otherwise there is no warm-up but WARMUP.
+ * WARMUP: batches of calls before the samples; 0: a tenth of the samples.
  * Prints a line per collective and size, times in us:
  *   R system variant collective ranks bytes p50 min max samples wrong        (separated by tabs)
  *
@@ -20,7 +21,7 @@
 enum { ALL_REDUCE, REDUCE, BROADCAST, ALL_GATHER, REDUCE_SCATTER, GATHER, SCATTER, ALL_TO_ALL, BARRIER, SEND_RECEIVE, OPERATIONS };
 static const char *names[] = { "all-reduce", "reduce", "broadcast", "all-gather", "reduce-scatter",
                                "gather", "scatter", "all-to-all", "barrier", "send-receive" };
-enum { SMALL_BYTES = 65536, SMALL_BATCH = 16, MIN_SAMPLES = 5, MAX_SAMPLES = 4000, MAX_SIZES = 64 };
+enum { SMALL_BYTES = 65536, SMALL_BATCH = 16, MIN_SAMPLES = 5, MAX_SAMPLES = 4000, MAX_SIZES = 64, WARM_UP_US = 500000 };
 
 static int rank, n;
 static float *a, *b; /* the full buffer, and the other one where a call takes two */
@@ -90,6 +91,22 @@ static long check(int c, size_t count) {
 static void calls(int c, size_t count, int batch) {
   for (int i = 0; i < batch; i++) one(c, count, i);
 }
+/* Warms up and returns how many samples fit into the budget. Rank 0 decides both, so that every rank makes as many calls. */
+static int plan(int c, size_t count, int batch, double budget_us) {
+  double start = now();
+  for (int more = 1; more;) {
+    calls(c, count, batch);
+    more = now() - start < WARM_UP_US;
+    MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  start = now();
+  for (int i = 0; i < 3; i++) calls(c, count, batch);
+  double fit = budget_us / ((now() - start) / 3 + 1e-3);
+  int samples = fit < MIN_SAMPLES ? MIN_SAMPLES : fit > MAX_SAMPLES ? MAX_SAMPLES : (int)fit;
+  MPI_Bcast(&samples, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return samples;
+}
 static size_t elements(int c, size_t bytes) {
   size_t unit = sizeof(float) * (cut(c) ? n : 1);
   return c == BARRIER ? 0 : (bytes / unit ? bytes / unit : 1) * unit / sizeof(float);
@@ -100,13 +117,7 @@ static void measure(const char *variant, int c, size_t count, double budget_us, 
   memset(a, 0, bytes);
   memset(b, 0, bytes);
   int batch = bytes < SMALL_BYTES ? (n > SMALL_BATCH ? n : SMALL_BATCH) : rooted(c) ? n : 1;
-  calls(c, count, batch);
-  MPI_Barrier(MPI_COMM_WORLD);
-  double start = now();
-  for (int i = 0; i < 3; i++) calls(c, count, batch);
-  double fit = budget_us / ((now() - start) / 3 + 1e-3);
-  if (samples == 0) samples = fit < MIN_SAMPLES ? MIN_SAMPLES : fit > MAX_SAMPLES ? MAX_SAMPLES : (int)fit;
-  MPI_Bcast(&samples, 1, MPI_INT, 0, MPI_COMM_WORLD); /* every rank makes the same number of calls */
+  if (samples == 0) samples = plan(c, count, batch, budget_us);
   if (warmup == 0) warmup = samples / 10;
   for (int i = 0; i < warmup; i++) calls(c, count, batch);
   double *t = malloc(sizeof(double) * samples);

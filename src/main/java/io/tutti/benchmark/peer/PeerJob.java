@@ -22,7 +22,11 @@ public record PeerJob(BenchmarkOptions options, int ranks, boolean sharedMemory,
 	/** Time limit for the start; each line adds {@link #LINE}. */
 	private static final Duration START = Duration.ofSeconds(30);
 
-	private static final Duration LINE = Duration.ofSeconds(5);
+	/**
+	 * Time for a line, in which each of Gloo's five algorithms for an all-reduce warms up
+	 * for half a second.
+	 */
+	private static final Duration LINE = Duration.ofSeconds(8);
 
 	/** Assumed speed of the slowest peer over all calls of a line. */
 	private static final long SLOWEST_BYTES_PER_MILLI = 10_000;
