@@ -67,7 +67,7 @@ public final class CoreBinding {
 	}
 
 	/** The cores that this thread may run on, if known. */
-	static Optional<BitSet> allowed() {
+	public static Optional<BitSet> allowed() {
 		return call("sched_getaffinity", new BitSet());
 	}
 

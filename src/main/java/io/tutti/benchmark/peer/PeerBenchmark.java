@@ -66,8 +66,12 @@ public final class PeerBenchmark {
 	 */
 	public List<Measurement> run(Peer peer) throws InterruptedException {
 		List<Measurement> lines = new ArrayList<>();
+		List<PeerVariant> runs = this.variants.of(peer, this.job.sharedMemory());
+		if (runs.isEmpty()) {
+			this.notes.accept(peer.label() + " skipped: it supports TCP only; add --transport tcp");
+		}
 		try {
-			for (PeerVariant variant : this.variants.of(peer, this.job.sharedMemory())) {
+			for (PeerVariant variant : runs) {
 				lines.addAll(run(peer, variant));
 			}
 		}
@@ -91,7 +95,7 @@ public final class PeerBenchmark {
 		command.add(this.build.build(PeerProgram.of(peer)).toAbsolutePath().toString());
 		command.addAll(variant.arguments());
 		command.addAll(this.job.arguments());
-		ProcessOutcome outcome = this.process.run(command, environment(peer, variant), this.job.limit());
+		ProcessOutcome outcome = this.process.run(command, environment(variant), this.job.limit());
 		if (!outcome.succeeded()) {
 			this.notes.accept(peer.label() + " (" + variant.name() + ") failed: " + outcome.reason());
 		}
@@ -104,11 +108,10 @@ public final class PeerBenchmark {
 		return right;
 	}
 
-	private Map<String, String> environment(Peer peer, PeerVariant variant)
+	private Map<String, String> environment(PeerVariant variant)
 			throws PeerUnavailableException, IOException, InterruptedException {
 		Map<String, String> environment = new HashMap<>(variant.environment());
-		boolean overTcp = peer == Peer.GLOO || !this.job.sharedMemory();
-		if (overTcp && !this.job.congestionControl().equals(SYSTEM_CONTROL)) {
+		if (!this.job.sharedMemory() && !this.job.congestionControl().equals(SYSTEM_CONTROL)) {
 			Path shim = this.build.build(PeerProgram.CONGESTION_CONTROL);
 			environment.put("LD_PRELOAD", shim.toAbsolutePath().toString());
 			environment.put("BENCH_CC", this.job.congestionControl());

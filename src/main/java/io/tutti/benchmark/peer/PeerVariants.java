@@ -54,8 +54,8 @@ final class PeerVariants {
 							openMpi("tcp-keep", OPEN_MPI_TCP, KEEP_FREED_MEMORY));
 			case MPICH -> sharedMemory ? List.of(mpich("shm", Map.of()), mpich("shm-keep", KEEP_FREED_MEMORY))
 					: List.of(mpich("tcp", MPICH_TCP), mpich("tcp-keep", keepingFreedMemory(MPICH_TCP)));
-			case GLOO ->
-				List.of(new PeerVariant("tcp", List.of(), List.of(String.valueOf(this.ranks)), KEEP_FREED_MEMORY));
+			case GLOO -> sharedMemory ? List.of() : List
+				.of(new PeerVariant("tcp", List.of(), List.of(String.valueOf(this.ranks)), KEEP_FREED_MEMORY));
 		};
 	}
 

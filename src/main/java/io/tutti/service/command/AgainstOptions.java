@@ -16,7 +16,8 @@ final class AgainstOptions {
 	private static final int MAX_ROUNDS = 100;
 
 	@Option(names = "--against", paramLabel = "PEERS", defaultValue = "",
-			description = "Also run these peers, if installed, and print the ratios: openmpi,mpich,gloo.")
+			description = "Also run these peers, if installed, and print the ratios: openmpi,mpich and, with"
+					+ " --transport tcp, gloo.")
 	private String against = "";
 
 	@Option(names = "--interleave", paramLabel = "ROUNDS", defaultValue = "1",

@@ -44,7 +44,8 @@ import org.springframework.util.unit.DataSize;
 		footer = { "  ./tutti launch -n 2 bench                                  all-reduce from 4 B to 64 MB",
 				"  ./tutti launch -n 2 bench --collective all --max-bytes 1MB",
 				"  ./tutti launch -n 4 bench --format tsv > all-reduce.tsv",
-				"  ./tutti launch -n 2 bench --against openmpi,mpich,gloo --interleave 3",
+				"  ./tutti launch -n 2 bench --against openmpi,mpich --interleave 3",
+				"  ./tutti launch -n 2 bench --transport tcp --against openmpi,mpich,gloo",
 				"  ./tutti launch -n 2 bench --training                       steps of models with 1, 10 and 100 M parameters" })
 final class BenchCommand implements Callable<Integer> {
 

@@ -2,6 +2,7 @@ package io.tutti.service.command;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Optional;
 
@@ -32,9 +33,6 @@ import org.springframework.context.ApplicationContext;
 final class ComparisonRun {
 
 	private static final String BARRIER = "bench-peers";
-
-	/** Transport name of a group that uses TCP alone. */
-	private static final String TCP = "tcp";
 
 	/** Ranks may reach the barrier before rank 0 starts the other systems. */
 	private static final Duration SLACK = Duration.ofMinutes(1);
@@ -76,10 +74,11 @@ final class ComparisonRun {
 		}
 		JoinedGroup joined = group.formed().get();
 		ProcessGroup world = joined.world();
+		boolean sharedMemory = ComparableGroup.sharedMemory(world.transport());
+		ComparableGroup.requireSameCores(world, CoreBinding.allowed().orElseGet(BitSet::new));
 		String control = context.getBean(TransportProperties.class).congestionControl();
 		return new ComparisonRun(joined, options, peers, rounds,
-				new PeerJob(options, world.worldSize(), !world.transport().equals(TCP), control),
-				bindTo.binding(group.assignment()));
+				new PeerJob(options, world.worldSize(), sharedMemory, control), bindTo.binding(group.assignment()));
 	}
 
 	/** Measures and returns the exit code. Wrong results of Tutti are internal errors. */

@@ -59,6 +59,12 @@ class PeerBenchmarkTest {
 	}
 
 	@Test
+	void glooIsNotComparedWithSharedMemory() throws Exception {
+		assertThat(run(Peer.GLOO, true)).isEmpty();
+		assertThat(this.notes).containsExactly("gloo skipped: it supports TCP only; add --transport tcp");
+	}
+
+	@Test
 	void aMissingCompilerIsNamed() throws Exception {
 		script("mpirun.mpich", "exit 0");
 		assertThat(run(Peer.MPICH)).isEmpty();
@@ -149,9 +155,13 @@ class PeerBenchmarkTest {
 	}
 
 	private List<Measurement> run(Peer peer) throws InterruptedException {
+		return run(peer, false);
+	}
+
+	private List<Measurement> run(Peer peer, boolean sharedMemory) throws InterruptedException {
 		BenchmarkOptions options = new BenchmarkOptions(List.of(Operation.ALL_REDUCE), 4, 4, 2, 5, 0, DataType.FLOAT32,
 				ReduceOp.SUM, BufferKind.PRIVATE, Duration.ofMillis(1));
-		return new PeerBenchmark(new PeerJob(options, 2, false, "system"), this.directory.resolve("built"),
+		return new PeerBenchmark(new PeerJob(options, 2, sharedMemory, "system"), this.directory.resolve("built"),
 				new SearchPath(List.of(this.programs)), this.notes::add)
 			.run(peer);
 	}
