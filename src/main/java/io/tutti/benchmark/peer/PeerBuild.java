@@ -12,16 +12,19 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Stream;
 import java.util.zip.CRC32;
 
 /**
  * Compiles the peers' programs from the bundled sources. Results are cached by source,
- * compiler and arguments.
+ * compiler, arguments and processor, for which {@code -march=native} compiles.
  */
 final class PeerBuild {
 
 	/** Long enough to compile Gloo's headers. */
 	static final Duration LIMIT = Duration.ofMinutes(3);
+
+	private static final Path PROCESSORS = Path.of("/proc/cpuinfo");
 
 	private final Path directory;
 
@@ -98,9 +101,20 @@ final class PeerBuild {
 		CRC32 sum = new CRC32();
 		sum.update(source);
 		sum.update((compiler.toRealPath() + " " + Files.getLastModifiedTime(compiler) + " " + program.flags() + " "
-				+ program.libraries())
+				+ program.libraries() + " " + thisProcessor())
 			.getBytes(StandardCharsets.UTF_8));
 		return String.format(Locale.ROOT, "%08x", sum.getValue());
+	}
+
+	private static List<String> thisProcessor() throws IOException {
+		try (Stream<String> lines = Files.lines(PROCESSORS)) {
+			return processor(lines);
+		}
+	}
+
+	/** The lines with the models and flags of the processors. */
+	static List<String> processor(Stream<String> lines) {
+		return lines.filter((line) -> line.startsWith("model") || line.startsWith("flags")).distinct().toList();
 	}
 
 }

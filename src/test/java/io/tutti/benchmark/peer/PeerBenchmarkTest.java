@@ -121,6 +121,23 @@ class PeerBenchmarkTest {
 		assertThat(build.build(program("cc", "-O2"))).isNotEqualTo(first);
 	}
 
+	@Test
+	void aProcessorIsKnownByItsModelAndFlagsAndNotByItsFrequency() {
+		assertThat(PeerBuild.processor("""
+				processor	: 0
+				model		: 49
+				model name	: AMD EPYC
+				cpu MHz		: 2445.4
+				flags		: fpu avx2
+
+				processor	: 1
+				model		: 49
+				model name	: AMD EPYC
+				cpu MHz		: 1796.1
+				flags		: fpu avx2
+				""".lines())).isEqualTo(List.of("model		: 49", "model name	: AMD EPYC", "flags		: fpu avx2"));
+	}
+
 	private static PeerProgram program(String compiler, String flag) {
 		return new PeerProgram("program", "mpi_bench.c", compiler, List.of(flag), List.of());
 	}
