@@ -18,8 +18,6 @@ import io.tutti.benchmark.Measurement;
  */
 public final class PeerBenchmark {
 
-	private static final String SYSTEM_CONTROL = "system";
-
 	private final PeerJob job;
 
 	private final PeerVariants variants;
@@ -111,10 +109,8 @@ public final class PeerBenchmark {
 	private Map<String, String> environment(PeerVariant variant)
 			throws PeerUnavailableException, IOException, InterruptedException {
 		Map<String, String> environment = new HashMap<>(variant.environment());
-		if (!this.job.sharedMemory() && !this.job.congestionControl().equals(SYSTEM_CONTROL)) {
-			Path shim = this.build.build(PeerProgram.CONGESTION_CONTROL);
-			environment.put("LD_PRELOAD", shim.toAbsolutePath().toString());
-			environment.put("BENCH_CC", this.job.congestionControl());
+		if (!this.job.sharedMemory()) {
+			environment.putAll(CongestionControlShim.environment(this.job.congestionControl(), this.build));
 		}
 		return environment;
 	}

@@ -14,8 +14,8 @@ import java.util.Map;
 final class PeerVariants {
 
 	/** glibc keeps freed scratch memory, so that large calls do not fault it in again. */
-	private static final Map<String, String> KEEP_FREED_MEMORY = Map.of("MALLOC_MMAP_MAX_", "0",
-			"MALLOC_TRIM_THRESHOLD_", "4294967296");
+	static final Map<String, String> KEEP_FREED_MEMORY = Map.of("MALLOC_MMAP_MAX_", "0", "MALLOC_TRIM_THRESHOLD_",
+			"4294967296");
 
 	private static final String OPEN_MPI_TCP = "--mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include lo"
 			+ " --mca coll ^sm,han,adapt";

@@ -6,14 +6,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
 /**
  * Runs a bundled Python program with the first {@code python3} of the search path that
- * has PyTorch with {@code torch.distributed}. A run that is not possible is omitted and
- * reported in one line.
+ * has PyTorch with {@code torch.distributed}, over TCP and with an allocator that keeps
+ * freed memory. A run that is not possible is omitted and reported in one line.
  */
 public final class TorchProgram {
 
@@ -27,31 +28,39 @@ public final class TorchProgram {
 
 	private final String source;
 
+	private final String congestionControl;
+
 	private final SearchPath path;
 
 	private final BoundedProcess process;
+
+	private final PeerBuild build;
 
 	private final Consumer<String> notes;
 
 	/**
 	 * A program.
 	 * @param source name of the bundled program
+	 * @param congestionControl of its TCP connections, {@code system} to leave it alone
+	 * @param directory directory in which a library that sets it is built
 	 * @param notes receives why a run was omitted
 	 */
-	public TorchProgram(String source, Consumer<String> notes) {
-		this(source, SearchPath.ofThisProcess(), notes);
+	public TorchProgram(String source, String congestionControl, Path directory, Consumer<String> notes) {
+		this(source, congestionControl, directory, SearchPath.ofThisProcess(), notes);
 	}
 
-	TorchProgram(String source, SearchPath path, Consumer<String> notes) {
+	TorchProgram(String source, String congestionControl, Path directory, SearchPath path, Consumer<String> notes) {
 		this.source = source;
+		this.congestionControl = congestionControl;
 		this.path = path;
 		this.process = new BoundedProcess(path);
+		this.build = new PeerBuild(directory, path, this.process);
 		this.notes = notes;
 	}
 
 	/** Maximum time of {@link #run} with that limit. */
 	public static Duration limit(Duration run) {
-		return run.plus(PROBE_LIMIT.multipliedBy(4));
+		return run.plus(PROBE_LIMIT.multipliedBy(4)).plus(PeerBuild.LIMIT);
 	}
 
 	/**
@@ -72,7 +81,7 @@ public final class TorchProgram {
 				Files.write(copy, stream.readAllBytes());
 				List<String> command = new ArrayList<>(List.of(python, copy.toString()));
 				command.addAll(arguments);
-				ProcessOutcome outcome = this.process.run(command, environment, limit);
+				ProcessOutcome outcome = this.process.run(command, with(environment), limit);
 				if (!outcome.succeeded()) {
 					this.notes.accept(LABEL + " failed: " + outcome.reason());
 				}
@@ -86,6 +95,15 @@ public final class TorchProgram {
 			this.notes.accept(LABEL + " skipped: " + ex.getMessage());
 			return List.of();
 		}
+	}
+
+	private Map<String, String> with(Map<String, String> environment)
+			throws PeerUnavailableException, IOException, InterruptedException {
+		Map<String, String> all = new HashMap<>(environment);
+		all.putAll(PeerVariants.KEEP_FREED_MEMORY);
+		CongestionControlShim.environment(this.congestionControl, this.build)
+			.forEach((name, value) -> all.merge(name, value, (one, other) -> one + ":" + other));
+		return all;
 	}
 
 	private String python() throws PeerUnavailableException, IOException, InterruptedException {

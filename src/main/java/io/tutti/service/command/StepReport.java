@@ -3,6 +3,7 @@ package io.tutti.service.command;
 import java.util.Locale;
 
 import io.tutti.benchmark.BenchmarkReport;
+import io.tutti.benchmark.peer.TorchProgram;
 import io.tutti.training.benchmark.StepMeasurement;
 
 /**
@@ -10,14 +11,18 @@ import io.tutti.training.benchmark.StepMeasurement;
  */
 record StepReport(BenchmarkReport format) {
 
-	/** The header before the lines; empty if there is none. */
-	String header() {
+	/**
+	 * The header before the lines; empty if there is none.
+	 * @param transport transport of this system's ranks
+	 */
+	String header(String transport) {
 		return switch (this.format) {
 			case TABLE -> String.format(Locale.ROOT, "# %-10s %-16s %6s %12s %6s %10s %10s %12s %10s %10s %10s %8s",
 					"system", "communication", "ranks", "parameters", "batch", "p50 ms", "min ms", "samples/s",
 					"added ms", "added min", "reduce ms", "exposed")
 					+ "\n# added: the step over that of the same system without communication, by medians and by minima;"
-					+ " exposed: its part of the step\n# reduce: fastest all-reduce of as many bytes from private memory";
+					+ " exposed: its part of the step\n# reduce: fastest all-reduce of as many bytes from private memory"
+					+ "\n# tutti: over " + transport + "; " + TorchProgram.LABEL + ": over tcp; both keep freed memory";
 			case TSV -> "system\tcommunication\tranks\tparameters\tbatch\tp50_ms\tmin_ms\tsamples_per_s\tadded_ms"
 					+ "\tadded_min_ms\tall_reduce_ms\texposed\tsteps";
 			case JSON -> "";

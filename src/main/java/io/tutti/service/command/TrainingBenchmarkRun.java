@@ -1,5 +1,6 @@
 package io.tutti.service.command;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -7,7 +8,9 @@ import java.util.function.Consumer;
 
 import io.tutti.ExitCode;
 import io.tutti.ProcessGroup;
+import io.tutti.benchmark.peer.BuildDirectory;
 import io.tutti.benchmark.peer.TorchProgram;
+import io.tutti.service.config.TransportProperties;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
 import io.tutti.training.benchmark.LayerStack;
@@ -43,28 +46,33 @@ final class TrainingBenchmarkRun {
 
 	private final StepReport report;
 
+	private final String congestionControl;
+
 	private TrainingBenchmarkRun(JoinedGroup joined, boolean oneHost, List<LayerStack> models, int batch,
-			StepReport report) {
+			StepReport report, String congestionControl) {
 		this.joined = joined;
 		this.oneHost = oneHost;
 		this.models = models;
 		this.batch = batch;
 		this.report = report;
+		this.congestionControl = congestionControl;
 	}
 
 	static TrainingBenchmarkRun of(ApplicationContext context, List<LayerStack> models, int batch, StepReport report)
 			throws Exception {
 		GroupLifecycle group = context.getBean(GroupLifecycle.class);
 		return new TrainingBenchmarkRun(group.formed().get(),
-				group.assignment().localWorldSize() == group.assignment().worldSize(), models, batch, report);
+				group.assignment().localWorldSize() == group.assignment().worldSize(), models, batch, report,
+				context.getBean(TransportProperties.class).congestionControl());
 	}
 
 	/** Measures and returns the exit code. */
-	int run() throws InterruptedException {
+	int run() throws InterruptedException, IOException {
 		ProcessGroup world = this.joined.world();
 		boolean prints = world.rank() == 0;
-		if (prints && !this.report.header().isEmpty()) {
-			System.out.println(this.report.header());
+		String header = this.report.header(world.transport());
+		if (prints && !header.isEmpty()) {
+			System.out.println(header);
 		}
 		TrainingBenchmark benchmark = new TrainingBenchmark(world, this.batch);
 		this.models.forEach((model) -> benchmark.run(model, (line) -> show(line, prints)));
@@ -82,12 +90,16 @@ final class TrainingBenchmarkRun {
 		return ExitCode.DONE;
 	}
 
-	private void torch(int ranks) throws InterruptedException {
+	private void torch(int ranks) throws InterruptedException, IOException {
 		List<String> arguments = new ArrayList<>(List.of(Integer.toString(ranks), Integer.toString(this.batch)));
 		this.models.forEach((model) -> arguments.add(model.layers() + "x" + model.width()));
 		Consumer<String> notes = (note) -> System.err.println("tutti: " + note);
-		for (String line : new TorchProgram(PROGRAM, notes).run(arguments, TrainingBenchmark.environmentOfPeers(),
-				TORCH_LIMIT)) {
+		List<String> lines;
+		try (BuildDirectory directory = BuildDirectory.ofThisJvm()) {
+			lines = new TorchProgram(PROGRAM, this.congestionControl, directory.path(), notes).run(arguments,
+					TrainingBenchmark.environmentOfPeers(), TORCH_LIMIT);
+		}
+		for (String line : lines) {
 			if (line.startsWith(NOTE)) {
 				notes.accept(TorchProgram.LABEL + " " + line.substring(NOTE.length()));
 			}

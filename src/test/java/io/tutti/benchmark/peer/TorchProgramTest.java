@@ -56,18 +56,42 @@ class TorchProgramTest {
 	@Test
 	void aProgramThatDoesNotEndIsKilled() throws Exception {
 		python("[ \"$1\" = -c ] && exit 0; exec sleep 100");
-		assertThat(new TorchProgram("torch_training.py", new SearchPath(List.of(this.directory)), this.notes::add)
-			.run(List.of(), Map.of(), Duration.ofSeconds(1))).isEmpty();
+		assertThat(program("system").run(List.of(), Map.of(), Duration.ofSeconds(1))).isEmpty();
 		assertThat(this.notes).containsExactly("c10d-gloo failed: timed out after 1 s");
 	}
 
+	@Test
+	void theProgramKeepsFreedMemoryAndPreloadsTheCongestionControlAfterAnotherLibrary() throws Exception {
+		script("gcc", "while [ \"$1\" != -o ]; do shift; done; /bin/cp /bin/true \"$2\"");
+		python("echo \"$LD_PRELOAD $BENCH_CC $MALLOC_MMAP_MAX_ $MALLOC_TRIM_THRESHOLD_\"");
+		assertThat(program("reno").run(List.of(), Map.of("LD_PRELOAD", "/none.so"), Duration.ofSeconds(20)))
+			.singleElement()
+			.asString()
+			.matches("/none\\.so:" + this.directory + "/built/[0-9a-f]+-cc_shim\\.so reno 0 4294967296");
+	}
+
+	@Test
+	void withoutACompilerForTheCongestionControlTheRunIsOmittedAndNamed() throws Exception {
+		python("exit 0");
+		assertThat(program("cubic").run(List.of(), Map.of(), Duration.ofSeconds(20))).isEmpty();
+		assertThat(this.notes).containsExactly("c10d-gloo skipped: gcc is not installed");
+	}
+
 	private List<String> run() throws InterruptedException {
-		return new TorchProgram("torch_training.py", new SearchPath(List.of(this.directory)), this.notes::add)
-			.run(List.of("2", "32"), Map.of("KIND", "small"), Duration.ofSeconds(20));
+		return program("system").run(List.of("2", "32"), Map.of("KIND", "small"), Duration.ofSeconds(20));
+	}
+
+	private TorchProgram program(String congestionControl) {
+		return new TorchProgram("torch_training.py", congestionControl, this.directory.resolve("built"),
+				new SearchPath(List.of(this.directory)), this.notes::add);
 	}
 
 	private void python(String text) throws IOException {
-		Path file = Files.writeString(this.directory.resolve("python3"), "#!/bin/sh\n" + text + "\n");
+		script("python3", text);
+	}
+
+	private void script(String name, String text) throws IOException {
+		Path file = Files.writeString(this.directory.resolve(name), "#!/bin/sh\n" + text + "\n");
 		Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
 	}
 
