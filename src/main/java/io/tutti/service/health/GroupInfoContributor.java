@@ -8,6 +8,7 @@ import io.tutti.engine.backend.Backends;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.tls.Tls;
 import io.tutti.service.config.RankTls;
+import io.tutti.service.group.GroupLifecycle;
 
 import org.springframework.boot.actuate.info.Info;
 import org.springframework.boot.actuate.info.InfoContributor;
@@ -18,23 +19,24 @@ import org.springframework.boot.actuate.info.InfoContributor;
  */
 final class GroupInfoContributor implements InfoContributor {
 
-	private final RankAssignment assignment;
+	private final GroupLifecycle group;
 
 	private final EngineSettings settings;
 
 	private final RankTls tls;
 
-	GroupInfoContributor(RankAssignment assignment, EngineSettings settings, RankTls tls) {
-		this.assignment = assignment;
+	GroupInfoContributor(GroupLifecycle group, EngineSettings settings, RankTls tls) {
+		this.group = group;
 		this.settings = settings;
 		this.tls = tls;
 	}
 
 	@Override
 	public void contribute(Info.Builder builder) {
+		RankAssignment place = this.group.assignment();
 		builder.withDetail("tutti",
 				Map.of("backend", this.settings.backend(), "backends", Backends.availabilities(this.settings), "rank",
-						this.assignment.rank(), "worldSize", this.assignment.worldSize(), "tls", tls()));
+						place.rank(), "worldSize", place.worldSize(), "tls", tls()));
 	}
 
 	/** The TLS state of connections between ranks. */

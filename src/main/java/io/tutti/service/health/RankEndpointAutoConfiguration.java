@@ -1,6 +1,5 @@
 package io.tutti.service.health;
 
-import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.launch.ResolvedRank;
 import io.tutti.service.autoconfigure.ProcessGroupAutoConfiguration;
@@ -30,8 +29,8 @@ public class RankEndpointAutoConfiguration {
 	}
 
 	@Bean
-	GroupInfoContributor groupInfoContributor(RankAssignment assignment, EngineSettings settings, RankTls tls) {
-		return new GroupInfoContributor(assignment, settings, tls);
+	GroupInfoContributor groupInfoContributor(GroupLifecycle group, EngineSettings settings, RankTls tls) {
+		return new GroupInfoContributor(group, settings, tls);
 	}
 
 }

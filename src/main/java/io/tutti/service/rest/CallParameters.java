@@ -10,8 +10,8 @@ import java.util.stream.Stream;
 
 import io.tutti.Collective;
 import io.tutti.DataType;
+import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
-import io.tutti.engine.RankAssignment;
 import io.tutti.engine.control.RoundWait;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
@@ -37,14 +37,15 @@ record CallParameters(String collective, @Nullable String dtype, @Nullable Strin
 
 	/**
 	 * Parses the parameters into a call.
+	 * @param world the group of all ranks, whose size an elastic group changes
 	 * @throws ProblemException if a parameter is invalid
 	 */
-	LabelledCall call(RankAssignment who) {
+	LabelledCall call(ProcessGroup world) {
 		Collective known = choose("collective", this.collective, Collective.values(), Collective::label);
 		DataType type = (this.dtype == null) ? DataType.FLOAT32
 				: choose("dtype", this.dtype, DataType.values(), DataType::label);
-		return new LabelledCall(known, type, operator(known, type), root(known, who.worldSize()), who.rank(),
-				who.worldSize());
+		return new LabelledCall(known, type, operator(known, type), root(known, world.worldSize()), world.rank(),
+				world.worldSize());
 	}
 
 	/**

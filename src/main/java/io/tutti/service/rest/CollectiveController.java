@@ -10,10 +10,10 @@ import io.swagger.v3.oas.annotations.media.Schema;
 import io.swagger.v3.oas.annotations.parameters.RequestBody;
 import io.swagger.v3.oas.annotations.responses.ApiResponse;
 import io.swagger.v3.oas.annotations.tags.Tag;
-import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.control.RoundWait;
 import io.tutti.service.config.HttpCollectivesProperties;
+import io.tutti.service.group.GroupLifecycle;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 
@@ -34,15 +34,15 @@ final class CollectiveController {
 
 	private final HttpCollectivesProperties properties;
 
-	private final RankAssignment assignment;
+	private final GroupLifecycle group;
 
 	private final Timeouts timeouts;
 
-	CollectiveController(HttpCollectives collectives, HttpCollectivesProperties properties, RankAssignment assignment,
+	CollectiveController(HttpCollectives collectives, HttpCollectivesProperties properties, GroupLifecycle group,
 			Timeouts timeouts) {
 		this.collectives = collectives;
 		this.properties = properties;
-		this.assignment = assignment;
+		this.group = group;
 		this.timeouts = timeouts;
 	}
 
@@ -100,7 +100,7 @@ final class CollectiveController {
 				.unsupported("collectives over HTTP are disabled (tutti.http-collectives.enabled=false)");
 		}
 		CallParameters parameters = CallParameters.of(collective, request);
-		LabelledCall call = parameters.call(this.assignment);
+		LabelledCall call = parameters.call(this.group.requireJoined().world());
 		RoundWait wait = parameters.wait(this.timeouts.collective(), request);
 		Answer answer = this.collectives.run(call, wait, request.getInputStream(), bodyBytes(request));
 		try {
