@@ -31,13 +31,17 @@ final class LimitedEndpoint extends NioEndpoint {
 		this.limit = (connections < 0) ? Integer.MAX_VALUE : connections;
 	}
 
-	/** The connection is closed if this returns {@code false}. */
+	/** Tomcat closes only connections that it has registered. */
 	@Override
 	protected boolean setSocketOptions(SocketChannel socket) {
 		if (this.connections.size() >= this.limit) {
 			closeLongestIdle(1 + this.limit / PART_CLOSED);
 		}
-		return this.connections.size() < this.limit && super.setSocketOptions(socket);
+		if (this.connections.size() >= this.limit) {
+			destroySocket(socket);
+			return false;
+		}
+		return super.setSocketOptions(socket);
 	}
 
 	private void closeLongestIdle(int count) {
