@@ -48,7 +48,6 @@ import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
@@ -400,7 +399,8 @@ class ControlPlaneTest {
 				.withMessageContaining("257");
 			assertThatIllegalArgumentException().isThrownBy(() -> control.barrier("b", Duration.ZERO));
 			control.close();
-			assertThatIllegalStateException().isThrownBy(() -> control.barrier("b", LONG));
+			assertThatThrownBy(() -> control.barrier("b", LONG)).isInstanceOf(CollectiveException.class)
+				.hasMessageContaining("it has left the group");
 		}
 	}
 

@@ -109,7 +109,9 @@ public final class LabelledWaits implements RankControl.LabelledCalls {
 			throw CollectiveException.of(this.rank, this.worldSize, ended, cause);
 		}
 		if (this.closed) {
-			throw new IllegalStateException("rank " + this.rank + " has closed its control plane");
+			throw CollectiveException.of(this.rank, this.worldSize,
+					Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(this.rank), "it has left the group"),
+					cause);
 		}
 	}
 
