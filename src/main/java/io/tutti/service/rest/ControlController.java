@@ -1,11 +1,14 @@
 package io.tutti.service.rest;
 
+import java.util.List;
+
 import io.swagger.v3.oas.annotations.Operation;
 import io.swagger.v3.oas.annotations.media.Content;
 import io.swagger.v3.oas.annotations.media.ExampleObject;
 import io.swagger.v3.oas.annotations.media.Schema;
 import io.swagger.v3.oas.annotations.responses.ApiResponse;
 import io.swagger.v3.oas.annotations.tags.Tag;
+import io.tutti.engine.control.PeerStatus;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
 
@@ -46,7 +49,7 @@ final class ControlController {
 	@ResponseStatus(HttpStatus.ACCEPTED)
 	ControlView abort(@RequestBody ControlRequest request) {
 		String reason = request.checkedReason();
-		JoinedGroup joined = this.group.ready();
+		JoinedGroup joined = requireEveryRankReachable();
 		Thread.ofVirtual()
 			.name("tutti-r" + this.group.assignment().rank() + "-abort")
 			.start(() -> joined.abort(reason));
@@ -66,10 +69,22 @@ final class ControlController {
 	@ResponseStatus(HttpStatus.ACCEPTED)
 	ControlView drain(@RequestBody ControlRequest request) {
 		String reason = request.checkedReason();
-		this.group.ready()
-			.control()
+		requireEveryRankReachable().control()
 			.requestDrain("rank " + this.group.assignment().rank() + " received the request: " + reason);
 		return new ControlView("drain", reason);
+	}
+
+	/** Rank 0 sends the requests of the others to every rank. */
+	private JoinedGroup requireEveryRankReachable() {
+		JoinedGroup joined = this.group.ready();
+		PeerStatus zero = (joined.world().rank() != 0) ? joined.control().peer(0) : null;
+		if (zero != null && zero.state() != PeerStatus.State.UP) {
+			throw new ProblemException(HttpStatus.SERVICE_UNAVAILABLE, ProblemType.PEER_LOST,
+					"rank 0 has left and cannot send the request to every rank")
+				.member("missingRanks", List.of(0))
+				.member("hint", "Stop each rank that is left with SIGTERM");
+		}
+		return joined;
 	}
 
 }

@@ -3,8 +3,10 @@ package io.tutti.service.rest;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 
+import io.tutti.engine.control.PeerStatus;
 import io.tutti.service.TuttiApplication;
 import io.tutti.service.group.FakeGroup;
 import org.awaitility.Awaitility;
@@ -51,6 +53,29 @@ class ControlApiTest {
 		this.group.onDrain(reasons::add);
 		assertThat(post("control/drain", "{\"reason\":\"maintenance\"}")).hasStatus(HttpStatus.ACCEPTED);
 		assertThat(reasons).containsExactly("rank 1 received the request: maintenance");
+	}
+
+	/** Only rank 0 passes such a request on. */
+	@Test
+	void anAbortAndADrainAreRefusedOnceRankZeroHasLeft() {
+		PeerStatus zero = Objects.requireNonNull(this.group.peer(0));
+		int aborts = this.group.aborts().size();
+		List<String> drains = new CopyOnWriteArrayList<>();
+		this.group.onDrain(drains::add);
+		try {
+			this.group.addPeer(new PeerStatus(0, zero.host(), zero.port(), 12, 250, PeerStatus.State.LEFT));
+			for (String endpoint : List.of("control/abort", "control/drain")) {
+				assertThat(post(endpoint, "{\"reason\":\"maintenance\"}")).hasStatus(HttpStatus.SERVICE_UNAVAILABLE)
+					.bodyJson()
+					.isLenientlyEqualTo("""
+							{"type":"urn:tutti:problem:peer-lost","missingRanks":[0],"rank":1}""");
+			}
+		}
+		finally {
+			this.group.addPeer(zero);
+		}
+		assertThat(drains).isEmpty();
+		assertThat(this.group.aborts()).hasSize(aborts);
 	}
 
 	@Test
