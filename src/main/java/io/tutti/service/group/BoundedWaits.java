@@ -90,6 +90,12 @@ public final class BoundedWaits implements SmartLifecycle {
 		return this.running;
 	}
 
+	/** A wait belongs to a group that this rank does not join again. */
+	@Override
+	public boolean isPauseable() {
+		return false;
+	}
+
 	@Override
 	public int getPhase() {
 		return PHASE;

@@ -57,6 +57,11 @@ class BoundedWaitsTest {
 		assertThat(this.waits.getPhase()).isGreaterThan(WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE);
 	}
 
+	@Test
+	void aPausedContextKeepsItsWaits() {
+		assertThat(this.waits.isPauseable()).as("stopped waits do not start again").isFalse();
+	}
+
 	private static String never(CountDownLatch waiting) {
 		try {
 			waiting.countDown();
