@@ -14,6 +14,7 @@ import io.tutti.engine.Timeouts;
 import io.tutti.engine.control.RoundWait;
 import io.tutti.service.config.HttpCollectivesProperties;
 import io.tutti.service.group.GroupLifecycle;
+import io.tutti.service.http.ClientConnection;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 
@@ -103,7 +104,7 @@ final class CollectiveController {
 		LabelledCall call = parameters.call(this.group.requireJoined().world());
 		RoundWait wait = parameters.wait(this.timeouts.collective(), request);
 		Answer answer = this.collectives.run(call, wait, request.getInputStream(), bodyBytes(request));
-		try {
+		try (ResponseDeadline _ = new ResponseDeadline(ClientConnection.of(request), this.timeouts.collective())) {
 			response.setContentType(MediaType.APPLICATION_OCTET_STREAM_VALUE);
 			response.setContentLengthLong(answer.memory().byteSize());
 			answer.write(response.getOutputStream());

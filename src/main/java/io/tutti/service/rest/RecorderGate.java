@@ -1,9 +1,7 @@
 package io.tutti.service.rest;
 
 import java.io.Closeable;
-import java.io.IOException;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -23,8 +21,8 @@ import org.springframework.web.servlet.HandlerInterceptor;
  */
 final class RecorderGate implements HandlerInterceptor {
 
-	/** The request attribute that is completed with the response. */
-	private static final String ANSWERED = RecorderGate.class.getName();
+	/** The request attribute that holds the deadline of the response. */
+	private static final String DEADLINE = RecorderGate.class.getName();
 
 	private final int mostAtOnce;
 
@@ -60,31 +58,15 @@ final class RecorderGate implements HandlerInterceptor {
 			throw ProblemException
 				.overloaded("at most " + this.mostAtOnce + " may read the flight recorder at once; try again");
 		}
-		CompletableFuture<Void> answered = new CompletableFuture<>();
-		request.setAttribute(ANSWERED, answered);
-		if (connection != null) {
-			answered.orTimeout(this.answerLimit.toNanos(), TimeUnit.NANOSECONDS).exceptionally((_) -> {
-				close(connection);
-				return null;
-			});
-		}
+		request.setAttribute(DEADLINE, new ResponseDeadline(connection, this.answerLimit));
 		return true;
-	}
-
-	private static void close(Closeable connection) {
-		try {
-			connection.close();
-		}
-		catch (IOException ex) {
-			// It is closed already.
-		}
 	}
 
 	@Override
 	public void afterCompletion(HttpServletRequest request, HttpServletResponse response, Object handler,
 			@Nullable Exception failure) {
-		if (request.getAttribute(ANSWERED) instanceof CompletableFuture<?> answered) {
-			answered.complete(null);
+		if (request.getAttribute(DEADLINE) instanceof ResponseDeadline deadline) {
+			deadline.close();
 		}
 		this.turns.release();
 	}
