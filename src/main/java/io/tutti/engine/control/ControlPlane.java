@@ -27,7 +27,8 @@ public interface ControlPlane extends FailureReporter, AutoCloseable {
 	 * @param label 1 to 256 characters
 	 * @param timeout how long this rank waits
 	 * @return the arrival time of each rank, and the missing ranks
-	 * @throws io.tutti.CollectiveException if the group is or becomes broken
+	 * @throws io.tutti.CollectiveException if the group is or becomes broken, or a rank
+	 * leaves it
 	 */
 	default BarrierOutcome barrier(String label, Duration timeout) {
 		return barrier(RoundWait.next(label, timeout));
@@ -37,7 +38,8 @@ public interface ControlPlane extends FailureReporter, AutoCloseable {
 	 * Enters a round of a labelled barrier. A call whose client has disconnected is
 	 * withdrawn, and the rank's next call takes its place in the round.
 	 * @return the arrival time of each rank, and the missing ranks
-	 * @throws io.tutti.CollectiveException if the group is or becomes broken
+	 * @throws io.tutti.CollectiveException if the group is or becomes broken, or a rank
+	 * leaves it
 	 */
 	BarrierOutcome barrier(RoundWait wait);
 
@@ -48,7 +50,8 @@ public interface ControlPlane extends FailureReporter, AutoCloseable {
 	 * of the other ranks
 	 * @return whether all ranks announced the same call, and the order in which every
 	 * rank must make such calls
-	 * @throws io.tutti.CollectiveException if the group is or becomes broken
+	 * @throws io.tutti.CollectiveException if the group is or becomes broken, or a rank
+	 * leaves it
 	 */
 	CallMatch match(RoundWait wait, CallSignature call);
 

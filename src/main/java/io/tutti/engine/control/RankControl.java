@@ -92,6 +92,10 @@ public final class RankControl implements ControlPlane {
 	 */
 	private static final int MAX_CALLS_IN_ALL = 50_000;
 
+	private static final List<Integer> RANK_ZERO = List.of(0);
+
+	private static final String LEFT = "it has left the group";
+
 	/** The limit of a query for a reply without a trace. */
 	private static final int SIGN_OF_LIFE = 0;
 
@@ -324,10 +328,22 @@ public final class RankControl implements ControlPlane {
 				send(new TraceReply(requester, ticket, trace(limit)));
 			case ForwardedTrace trace -> traceArrived(trace);
 			case LabelledNotice labelledNotice -> this.labelled.receive(labelledNotice);
-			case Departed(List<Departure> departures) -> departures.forEach(this.events::departed);
+			case Departed(List<Departure> departures) -> departed(departures);
 			case Drain(String reason) -> drain(reason);
 			case PeerUpdate(List<PeerLiveness> byRank) -> this.peers.take(byRank, this.rank);
 			case RankZeroLeft(var last) -> rankZeroLeft(last);
+		}
+	}
+
+	/** A rank that has left the job enters no label any more. */
+	private void departed(List<Departure> departures) {
+		departures.forEach(this.events::departed);
+		List<Integer> ranks = departures.stream()
+			.filter((departure) -> departure.group().equals(Departure.EVERY_GROUP))
+			.map(Departure::rank)
+			.toList();
+		if (!ranks.isEmpty()) {
+			this.labelled.fail(lost(ranks, LEFT));
 		}
 	}
 
@@ -362,7 +378,7 @@ public final class RankControl implements ControlPlane {
 		switch (request) {
 			case Report(Failure failure) -> failed(failure);
 			case Drain(String reason) -> drain(reason);
-			case LabelledRequest _ -> this.labelled.fail(lostRankZero("it has left the group"));
+			case LabelledRequest _ -> this.labelled.fail(lost(RANK_ZERO, LEFT));
 			case CallsReported(List<CallReport> calls, boolean _) -> calls.forEach(this::compareWithRankZero);
 			case ProgressReply _, LeftGroup _, QueryTraces _, TraceReply _, Leave _ -> {
 			}
@@ -372,7 +388,7 @@ public final class RankControl implements ControlPlane {
 	/** The connection to rank 0 has ended, or rank 0 has been silent too long. */
 	public void rankZeroLost(String detail) {
 		this.peers.gone(0, PeerStatus.State.LOST);
-		failed(lostRankZero(detail));
+		failed(lost(RANK_ZERO, detail));
 		resolvePendingLocally();
 	}
 
@@ -385,7 +401,7 @@ public final class RankControl implements ControlPlane {
 		this.lastOfRankZero = last;
 		this.peers.gone(0, PeerStatus.State.LEFT);
 		this.events.departed(Departure.fromEveryGroup(0));
-		this.labelled.fail(lostRankZero("it has left the group"));
+		this.labelled.fail(lost(RANK_ZERO, LEFT));
 		if (last != null) {
 			compareWithRankZero(this.events.called(last.group(), last.call().sequence()));
 		}
@@ -439,8 +455,8 @@ public final class RankControl implements ControlPlane {
 		}
 	}
 
-	private static Failure lostRankZero(String detail) {
-		return Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(0), detail);
+	private static Failure lost(List<Integer> ranks, String detail) {
+		return Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, ranks, detail);
 	}
 
 }

@@ -8,8 +8,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
 import io.tutti.Collective;
+import io.tutti.CollectiveException;
 import io.tutti.Failure;
 import io.tutti.Failure.Kind;
+import io.tutti.engine.control.ControlMessage.Departed;
 import io.tutti.engine.control.ControlMessage.Drain;
 import io.tutti.engine.control.ControlMessage.ForwardedTrace;
 import io.tutti.engine.control.ControlMessage.QueryTraces;
@@ -24,6 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 @Timeout(10)
 class RankControlTest {
@@ -189,6 +192,17 @@ class RankControlTest {
 				"the control plane's listener threw from failed: java.lang.IllegalStateException: no",
 				"the control plane's listener threw from drainRequested: java.lang.IllegalStateException: no",
 				"the control plane's listener threw from lastEntered: java.lang.IllegalStateException: no");
+	}
+
+	@Test
+	void aBarrierDoesNotWaitForARankThatHasLeft() {
+		RankControl control = rank(0);
+		control.receive(new Departed(List.of(Departure.fromEveryGroup(1))));
+		assertThatExceptionOfType(CollectiveException.class)
+			.isThrownBy(() -> control.barrier("a", Duration.ofMinutes(1)))
+			.withMessageContaining("rank 1")
+			.withMessageContaining("it has left the group");
+		assertThat(this.events.departures).containsExactly(Departure.fromEveryGroup(1));
 	}
 
 	private RankControl rank(int rank) {

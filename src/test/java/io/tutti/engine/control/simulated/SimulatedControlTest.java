@@ -9,7 +9,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
+import io.tutti.CollectiveException;
 import io.tutti.Collective;
 import io.tutti.Failure;
 import io.tutti.Failure.Kind;
@@ -174,15 +176,22 @@ class SimulatedControlTest {
 	}
 
 	@Test
-	void noBarrierPassesAfterAWaitingRankLeaves() {
+	void aRankThatLeavesEndsTheBarriersOfTheOthers() {
 		CompletableFuture<BarrierOutcome> gone = barrier(3, LONG);
 		List<CompletableFuture<BarrierOutcome>> others = IntStream.range(0, 2)
-			.mapToObj((rank) -> barrier(rank, Duration.ofSeconds(1)))
+			.mapToObj((rank) -> barrier(rank, Duration.ofSeconds(5)))
 			.toList();
 		this.controls.get(3).close();
 		assertThat(gone).failsWithin(10, TimeUnit.SECONDS);
-		assertThat(this.controls.get(2).barrier("b", LONG).missingRanks()).containsExactly(3);
-		assertThat(others).allMatch((wait) -> wait.join().result() == Result.BROKEN);
+		for (CompletableFuture<BarrierOutcome> ended : Stream
+			.concat(others.stream(), Stream.of(barrier(2, Duration.ofSeconds(5))))
+			.toList()) {
+			assertThat(ended).failsWithin(10, TimeUnit.SECONDS)
+				.withThrowableThat()
+				.havingCause()
+				.isInstanceOf(CollectiveException.class)
+				.withMessageContaining("rank 3 lost: it has left the group");
+		}
 	}
 
 	@Test
