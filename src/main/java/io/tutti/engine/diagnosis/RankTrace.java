@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 
+import io.tutti.Failure;
 import io.tutti.engine.control.MalformedFrameException;
 import io.tutti.engine.control.RecordCodec;
 import io.tutti.engine.dispatch.CallRecord;
@@ -47,7 +48,8 @@ public record RankTrace(int rank, long generation, long takenNanos, long clockOf
 		long epochNanos = TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano();
 		List<GroupTrace> traces = groups.stream()
 			.map((group) -> GroupTrace.of(group, limit))
-			.sorted(Comparator.<GroupTrace>comparingInt((trace) -> -trace.members().size())
+			.sorted(Comparator.<GroupTrace, Boolean>comparing((trace) -> !trace.group().equals(Failure.WORLD))
+				.thenComparingInt((trace) -> -trace.members().size())
 				.thenComparing(GroupTrace::group))
 			.limit(MAX_GROUPS)
 			.toList();
