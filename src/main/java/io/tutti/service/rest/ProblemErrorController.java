@@ -1,7 +1,10 @@
 package io.tutti.service.rest;
 
+import java.net.URI;
+
 import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.http.HttpServletRequest;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.webmvc.error.ErrorController;
 import org.springframework.context.annotation.Lazy;
@@ -35,10 +38,20 @@ final class ProblemErrorController implements ErrorController {
 			problem.setDetail(ProblemAdvice.SLOW_BODY);
 		}
 		if (request.getAttribute(RequestDispatcher.ERROR_REQUEST_URI) instanceof String path) {
-			problem.setInstance(UriComponentsBuilder.fromPath(path).build().toUri());
+			problem.setInstance(instance(path));
 		}
 		this.problems.complete(problem);
 		return ResponseEntity.status(problem.getStatus()).contentType(MediaType.APPLICATION_PROBLEM_JSON).body(problem);
+	}
+
+	/** The path as the client sent it, {@code null} if it is no valid path. */
+	private static @Nullable URI instance(String encodedPath) {
+		try {
+			return UriComponentsBuilder.fromPath(encodedPath).build(true).toUri();
+		}
+		catch (IllegalArgumentException | IllegalStateException ex) {
+			return null;
+		}
 	}
 
 }

@@ -70,6 +70,9 @@ final class ProblemFactory {
 		if (failure != null) {
 			describe(problem, failure);
 		}
+		else {
+			hint(problem, ex.status().state());
+		}
 		boolean formsAgain = forming || this.group.formsAgainAfter(failure);
 		return formsAgain ? problem.retryWhenFormed() : problem;
 	}
@@ -85,6 +88,16 @@ final class ProblemFactory {
 				: problem.member(COLLECTIVE, call.collective())
 					.member(ELAPSED, call.deadline().elapsed().toMillis())
 					.member(TIMEOUT, call.deadline().timeout().toMillis());
+	}
+
+	/** A group that did not form, or that this rank has left, is never ready again. */
+	private static void hint(ProblemException problem, GroupState state) {
+		switch (state) {
+			case BROKEN -> problem.member("hint", "Check the log of this rank, then start the job again");
+			case CLOSED -> problem.member("hint", "Start the job again: this rank does not join the group again");
+			case FORMING, READY -> {
+			}
+		}
 	}
 
 	private static void describe(ProblemException problem, Failure failure) {

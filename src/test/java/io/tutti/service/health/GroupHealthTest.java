@@ -22,6 +22,7 @@ import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
+import org.springframework.test.web.servlet.assertj.MvcTestResult;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -69,6 +70,10 @@ class GroupHealthTest {
 		assertThat(this.http.get().uri("/api/v1/group/peers")).hasStatusOk();
 		assertUnavailable("urn:tutti:problem:peer-lost", "BROKEN");
 		assertAlive();
+
+		this.lifecycle.stop();
+		assertUnavailable("urn:tutti:problem:group-not-formed", "CLOSED");
+		assertThat(barrier()).bodyText().contains("Start the job again").doesNotContain("readiness");
 	}
 
 	private void assertReadiness(HttpStatus status, String state) {
@@ -83,13 +88,18 @@ class GroupHealthTest {
 	}
 
 	private void assertUnavailable(String type, String state) {
-		assertThat(this.http.post()
-			.uri("/api/v1/barrier")
-			.contentType(MediaType.APPLICATION_JSON)
-			.content("{\"label\":\"x\"}")).hasStatus(HttpStatus.SERVICE_UNAVAILABLE)
+		assertThat(barrier()).hasStatus(HttpStatus.SERVICE_UNAVAILABLE)
 			.hasContentType(MediaType.APPLICATION_PROBLEM_JSON)
 			.bodyJson()
 			.isLenientlyEqualTo("{\"type\":\"" + type + "\",\"state\":\"" + state + "\",\"rank\":0,\"worldSize\":3}");
+	}
+
+	private MvcTestResult barrier() {
+		return this.http.post()
+			.uri("/api/v1/barrier")
+			.contentType(MediaType.APPLICATION_JSON)
+			.content("{\"label\":\"x\"}")
+			.exchange();
 	}
 
 	@TestConfiguration

@@ -157,6 +157,27 @@ class ControlApiTest {
 			.contains("\"rank\":1");
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "/a%20b,/a%20b", "/api/v1/group,/api/v1/group" })
+	void theInstanceIsThePathThatTheClientSent(String sent, String instance) {
+		assertThat(this.http.get()
+			.uri("/error")
+			.requestAttr("jakarta.servlet.error.status_code", 400)
+			.requestAttr("jakarta.servlet.error.request_uri", sent)).bodyJson()
+			.isLenientlyEqualTo("{\"instance\":\"" + instance + "\"}");
+	}
+
+	@Test
+	void anInvalidPathIsNoInstance() {
+		assertThat(this.http.get()
+			.uri("/error")
+			.requestAttr("jakarta.servlet.error.status_code", 400)
+			.requestAttr("jakarta.servlet.error.request_uri", "/a%zz")).hasStatus(HttpStatus.BAD_REQUEST)
+			.bodyText()
+			.contains("\"rank\":1")
+			.doesNotContain("%zz");
+	}
+
 	private MvcTestResult post(String endpoint, String body) {
 		return this.http.post()
 			.uri("/api/v1/" + endpoint)
