@@ -57,8 +57,8 @@ final class PageStates {
 	PageState take() {
 		GroupStatus status = this.group.status();
 		JoinedGroup joined = this.group.joined();
-		int rank = this.group.assignment().rank();
-		int worldSize = this.group.assignment().worldSize();
+		int rank = (joined != null) ? joined.world().rank() : this.group.assignment().rank();
+		int worldSize = (joined != null) ? joined.world().worldSize() : this.group.assignment().worldSize();
 		Map<Integer, RankTrace> accounts = (joined != null) ? joined.accounts(TELLING, QUERY_LIMIT) : Map.of();
 		List<PeerStatus> peers = (joined != null) ? joined.control().peers() : List.of();
 		Analysis analysis = Analysis.of(worldSize, accounts);

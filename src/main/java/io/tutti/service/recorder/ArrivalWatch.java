@@ -66,16 +66,16 @@ public final class ArrivalWatch {
 
 	private boolean isStale(JoinedGroup joined) {
 		return joined != this.measured || System.nanoTime() - this.askedNanos >= Math.max(PERIOD.toNanos(),
-				PERIOD_PER_RANK.toNanos() * this.group.assignment().worldSize());
+				PERIOD_PER_RANK.toNanos() * joined.world().worldSize());
 	}
 
 	private void ask(JoinedGroup joined) {
 		double mean = Double.NaN;
 		try {
-			int rank = this.group.assignment().rank();
+			int rank = joined.world().rank();
 			Map<Integer, RankTrace> recent = new TreeMap<>(joined.accounts(CALLS, QUERY_LIMIT));
 			recent.replaceAll((each, trace) -> trace.since(WINDOW));
-			mean = Analysis.of(this.group.assignment().worldSize(), recent)
+			mean = Analysis.of(joined.world().worldSize(), recent)
 				.findings()
 				.stream()
 				.filter((finding) -> finding.group().equals(Failure.WORLD))

@@ -14,6 +14,7 @@ import io.swagger.v3.oas.annotations.media.ExampleObject;
 import io.swagger.v3.oas.annotations.media.Schema;
 import io.swagger.v3.oas.annotations.responses.ApiResponse;
 import io.swagger.v3.oas.annotations.tags.Tag;
+import io.tutti.ProcessGroup;
 import io.tutti.engine.diagnosis.Analysis;
 import io.tutti.engine.diagnosis.RankTrace;
 import io.tutti.engine.dispatch.FlightRecorder;
@@ -86,9 +87,9 @@ final class FlightRecorderController {
 	private FlightRecorderView own(int limit, @Nullable Long generation) {
 		JoinedGroup joined = this.group.joined();
 		if (joined != null && (generation == null || generation == joined.world().generation())) {
-			RankTrace account = RankTrace.take(this.group.assignment().rank(), joined.world().generation(),
-					joined.groups(), limit);
-			return FlightRecorderView.of(account, this.group.assignment().worldSize(), this.group.status().problem());
+			ProcessGroup world = joined.world();
+			RankTrace account = RankTrace.take(world.rank(), world.generation(), joined.groups(), limit);
+			return FlightRecorderView.of(account, world.worldSize(), this.group.status().problem());
 		}
 		return kept(generation, limit);
 	}
@@ -120,7 +121,7 @@ final class FlightRecorderController {
 	@GetMapping(path = "/flight-recorder", params = "format=chrome-trace")
 	ChromeTrace timeline(@RequestParam(required = false) @Nullable String limit,
 			@RequestParam(required = false) @Nullable String timeoutMs) {
-		return ChromeTrace.of(accounts(limit(limit), timeoutMs).values());
+		return ChromeTrace.of(accounts(this.group.requireJoined(), limit(limit), timeoutMs).values());
 	}
 
 	@Operation(operationId = "analysis", summary = "Analyses the calls of all ranks",
@@ -134,8 +135,9 @@ final class FlightRecorderController {
 			schema = @Schema(type = "integer", format = "int32", minimum = "1", maximum = "" + MAX_TIMEOUT_MILLIS,
 					defaultValue = "" + DEFAULT_TIMEOUT_MILLIS)) @RequestParam(
 							required = false) @Nullable String timeoutMs) {
-		Map<Integer, RankTrace> accounts = accounts(CALLS, timeoutMs);
-		Analysis analysis = Analysis.of(this.group.assignment().worldSize(), accounts);
+		JoinedGroup joined = this.group.requireJoined();
+		Map<Integer, RankTrace> accounts = accounts(joined, CALLS, timeoutMs);
+		Analysis analysis = Analysis.of(joined.world().worldSize(), accounts);
 		return AnalysisView.of(analysis, accounts.values(), this.group.status().problem());
 	}
 
@@ -144,10 +146,10 @@ final class FlightRecorderController {
 				: (int) Arguments.inRange("limit", Arguments.wholeNumber("limit", text), 1, FlightRecorder.CAPACITY);
 	}
 
-	private Map<Integer, RankTrace> accounts(int limit, @Nullable String timeoutMs) {
+	private static Map<Integer, RankTrace> accounts(JoinedGroup joined, int limit, @Nullable String timeoutMs) {
 		long millis = (timeoutMs == null) ? DEFAULT_TIMEOUT_MILLIS
 				: Arguments.inRange("timeoutMs", Arguments.wholeNumber("timeoutMs", timeoutMs), 1, MAX_TIMEOUT_MILLIS);
-		return this.group.requireJoined().accounts(limit, Duration.ofMillis(millis));
+		return joined.accounts(limit, Duration.ofMillis(millis));
 	}
 
 }

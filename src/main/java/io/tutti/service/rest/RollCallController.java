@@ -53,7 +53,7 @@ final class RollCallController {
 		JoinedGroup joined = this.group.requireJoined();
 		long start = System.nanoTime();
 		Map<Integer, Duration> answers = this.waits.await(() -> joined.control().rollCall(timeout));
-		return RollCallView.of(this.group.assignment(), this.group.status().problem(), answers,
+		return RollCallView.of(joined.world(), this.group.status().problem(), answers,
 				Duration.ofNanos(System.nanoTime() - start));
 	}
 

@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import io.tutti.engine.RankAssignment;
+import io.tutti.ProcessGroup;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,7 +34,7 @@ record RollCallView(int rank, int worldSize, @Nullable String problem, List<Answ
 	record Answer(int rank, long roundTripMicros) {
 	}
 
-	static RollCallView of(RankAssignment asker, @Nullable String problem, Map<Integer, Duration> answers,
+	static RollCallView of(ProcessGroup asker, @Nullable String problem, Map<Integer, Duration> answers,
 			Duration elapsed) {
 		List<Answer> answered = answers.entrySet()
 			.stream()

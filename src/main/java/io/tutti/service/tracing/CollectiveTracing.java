@@ -85,7 +85,7 @@ final class CollectiveTracing implements SmartLifecycle {
 			return;
 		}
 		try {
-			spans.collect(this.group.assignment().rank(), joined);
+			spans.collect(joined.world().rank(), joined);
 		}
 		catch (RuntimeException ex) {
 			// Rethrowing would cancel the schedule.
