@@ -50,7 +50,7 @@ class ApiDescription {
 	private static final Map<String, String> OF_ALL = Map.of("400", "The request is malformed", "403",
 			"The Host header does not name this rank", "406", "The requested media types are not available", "422",
 			"An argument is out of its range", "500", "Internal error; the log of the rank has the cause", "503",
-			"The group has not formed or is broken; hint and state describe it");
+			"The group has not formed or is broken, as hint and state describe, or too many requests wait");
 
 	/** Additional refusals of operations with a body. */
 	private static final Map<String, String> OF_CHANGES = Map.of("401", "The token is missing", "403",

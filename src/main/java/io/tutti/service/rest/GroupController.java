@@ -34,6 +34,7 @@ final class GroupController {
 
 	@Operation(operationId = "group", summary = "Returns the state of the group on this rank",
 			description = "Available in every state: FORMING, READY, BROKEN and CLOSED.")
+	@ApiResponse(responseCode = "503", description = "Too many requests wait")
 	@ApiResponse(responseCode = "200", description = "State of the group",
 			content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
 					schema = @Schema(implementation = GroupView.class), examples = @ExampleObject(Examples.GROUP)))
