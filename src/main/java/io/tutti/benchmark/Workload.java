@@ -20,6 +20,9 @@ final class Workload {
 	/** A prime, so that misplaced elements have wrong values. */
 	private static final int VARIETY = 97;
 
+	/** Every byte of it; no result has elements of such bytes: -1, 255 or no number. */
+	private static final byte POISON = -1;
+
 	/** Ranks with operands other than one in a product, which keeps it below 2⁷. */
 	private static final int FACTORS = 12;
 
@@ -96,7 +99,7 @@ final class Workload {
 	 * ahead.
 	 */
 	void call(int iteration) {
-		int root = iteration % this.group.worldSize();
+		int root = root(iteration);
 		switch (this.operation) {
 			case ALL_REDUCE -> this.group.allReduce(this.send, this.type, this.op);
 			case REDUCE -> this.group.reduce(this.send, this.receive, this.type, this.op, root);
@@ -112,21 +115,65 @@ final class Workload {
 		}
 	}
 
+	private int root(int iteration) {
+		return iteration % this.group.worldSize();
+	}
+
 	/**
-	 * Calls the operation once on known operands and returns the number of wrong
-	 * elements.
+	 * Calls the operation on known operands, with every rank as the root if it has one,
+	 * and returns the number of wrong elements. Leaves the operands where the operation
+	 * does not overwrite them, and zeros elsewhere, so that thousands of calls do not
+	 * overflow.
 	 */
 	long check() {
+		long wrong = 0;
+		int calls = this.operation.isRooted() ? this.group.worldSize() : 1;
+		for (int iteration = 0; iteration < calls; iteration++) {
+			if (iteration == 0 || inPlace()) {
+				writeOperands();
+			}
+			poison();
+			call(iteration);
+			wrong += (this.group.rank() == root(iteration) || !onRootOnly()) ? wrongAfter(iteration) : 0;
+		}
+		if (inPlace()) {
+			this.send.fill((byte) 0);
+		}
+		return wrong;
+	}
+
+	private void writeOperands() {
 		Numbers numbers = new Numbers(this.type);
 		for (long i = 0; i < this.send.byteSize() / this.type.bytes(); i++) {
 			numbers.put(this.send, i, operand(this.group.rank(), i));
 		}
-		call(0);
+	}
+
+	/** Whether results replace the operands. */
+	boolean inPlace() {
+		return this.receive == this.send;
+	}
+
+	/**
+	 * Overwrites earlier results, so that elements that a call does not write are wrong;
+	 * not in place, where that would destroy the operands.
+	 */
+	void poison() {
+		if (!inPlace()) {
+			this.receive.fill(POISON);
+		}
+	}
+
+	/**
+	 * Number of wrong elements in the receive buffer after calls on the operands. A rank
+	 * that receives as the root only must have been the root since {@link #poison()}.
+	 * @param iteration the last call
+	 */
+	long wrongAfter(int iteration) {
+		Numbers numbers = new Numbers(this.type);
 		long wrong = 0;
-		if (this.group.rank() == 0 || !onRootOnly()) {
-			for (long i = 0; i < this.receive.byteSize() / this.type.bytes(); i++) {
-				wrong += (numbers.get(this.receive, i) != expected(i)) ? 1 : 0;
-			}
+		for (long i = 0; i < this.receive.byteSize() / this.type.bytes(); i++) {
+			wrong += (numbers.get(this.receive, i) != expected(root(iteration), i)) ? 1 : 0;
 		}
 		return wrong;
 	}
@@ -135,16 +182,16 @@ final class Workload {
 		return this.operation == Operation.REDUCE || this.operation == Operation.GATHER;
 	}
 
-	/** Expected element of this rank's result for root 0. */
-	private double expected(long index) {
+	/** Expected element of this rank's result. */
+	private double expected(int root, long index) {
 		int rank = this.group.rank();
 		long part = Math.max(1, this.count / this.group.worldSize());
 		return switch (this.operation) {
 			case ALL_REDUCE, REDUCE -> reduced(this.group.worldSize(), index);
-			case BROADCAST -> operand(0, index);
+			case BROADCAST -> operand(root, index);
 			case ALL_GATHER, GATHER -> operand((int) (index / part), index % part);
 			case REDUCE_SCATTER -> reduced(this.group.worldSize(), rank * part + index);
-			case SCATTER -> operand(0, rank * part + index);
+			case SCATTER -> operand(root, rank * part + index);
 			case ALL_TO_ALL -> operand((int) (index / part), rank * part + index % part);
 			case BARRIER -> 0;
 			case SEND_RECEIVE -> operand(neighbour(-1), index);
@@ -153,12 +200,6 @@ final class Workload {
 
 	private int neighbour(int distance) {
 		return Math.floorMod(this.group.rank() + distance, this.group.worldSize());
-	}
-
-	/** Fills the buffers with zeros, so that thousands of calls do not overflow. */
-	void reset() {
-		this.send.fill((byte) 0);
-		this.receive.fill((byte) 0);
 	}
 
 	private int largestOperand() {
