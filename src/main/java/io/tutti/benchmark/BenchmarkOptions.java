@@ -14,8 +14,9 @@ import io.tutti.ReduceOp;
  * @param minBytes smallest size of a rank's full buffer, at least one element
  * @param maxBytes largest size of a rank's full buffer, at most 8 GiB
  * @param factor growth of the size from line to line, at least 2
- * @param iterations samples per size, 0 for as many as fit into {@code budget}
- * @param warmup calls before the samples, 0 for a tenth of them
+ * @param iterations samples per size, at most a million, 0 for as many as fit into
+ * {@code budget}
+ * @param warmup calls before the samples, at most a million, 0 for a tenth of them
  * @param type element type
  * @param op operator
  * @param buffers where the buffers are allocated
@@ -26,6 +27,9 @@ public record BenchmarkOptions(List<Operation> operations, long minBytes, long m
 
 	/** Largest buffer that can be requested. */
 	private static final long MAX_BYTES = 8L << 30;
+
+	/** Largest number of samples, whose times are kept in memory. */
+	private static final int MAX_CALLS = 1_000_000;
 
 	public BenchmarkOptions {
 		operations = List.copyOf(operations);
@@ -39,9 +43,9 @@ public record BenchmarkOptions(List<Operation> operations, long minBytes, long m
 		if (factor < 2) {
 			throw new IllegalArgumentException("factor must be at least 2, got " + factor);
 		}
-		if (iterations < 0 || warmup < 0) {
+		if (iterations < 0 || iterations > MAX_CALLS || warmup < 0 || warmup > MAX_CALLS) {
 			throw new IllegalArgumentException(
-					"iterations and warm-up must not be negative, got " + iterations + " and " + warmup);
+					"iterations and warm-up must be in 0.." + MAX_CALLS + ", got " + iterations + " and " + warmup);
 		}
 	}
 

@@ -83,12 +83,12 @@ final class BenchCommand implements Callable<Integer> {
 	private int factor;
 
 	@Option(names = "--iterations", paramLabel = "N", defaultValue = "0",
-			description = "Samples per size, with no warm-up but --warmup (default: as many as fill 150 ms, once the"
+			description = "Samples per size, up to 1000000, with no warm-up but --warmup (default: as many as fill 150 ms, once the"
 					+ " code is compiled).")
 	private int iterations;
 
 	@Option(names = "--warmup", paramLabel = "N", defaultValue = "0",
-			description = "Calls before the samples (default: a tenth of them).")
+			description = "Calls before the samples, up to 1000000 (default: a tenth of them).")
 	private int warmup;
 
 	@Option(names = "--dtype", paramLabel = "TYPE", defaultValue = "float32",
