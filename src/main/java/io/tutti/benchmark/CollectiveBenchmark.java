@@ -58,6 +58,9 @@ public final class CollectiveBenchmark {
 
 	private @Nullable Operation warm;
 
+	/** Lines measured while a JIT compiler was busy. */
+	private int linesWhileCompiling;
+
 	/**
 	 * @param binding core binding of the calling thread during measurements
 	 */
@@ -75,6 +78,14 @@ public final class CollectiveBenchmark {
 	 */
 	public void run(Consumer<Measurement> results) {
 		this.binding.during(() -> runBound(results));
+	}
+
+	/**
+	 * A warning for the user, {@code null} if no JIT compiler was busy after the warm-up.
+	 */
+	public @Nullable String note() {
+		return (this.linesWhileCompiling == 0) ? null : "before " + this.linesWhileCompiling
+				+ " lines a JIT compiler was busy at the end of the longest warm-up: their times may be too long";
 	}
 
 	private void runBound(Consumer<Measurement> results) {
@@ -136,18 +147,24 @@ public final class CollectiveBenchmark {
 		return (int) samples[0];
 	}
 
-	/** Warms up until the JIT compiler is idle on every rank, up to a limit. */
+	/**
+	 * Warms up until the JIT compiler is idle on every rank, up to a limit. The ranks
+	 * agree on whether to continue and whether a compiler is busy.
+	 */
 	private void warmUp(Workload workload, int batch) {
 		long limit = (workload.operation() != this.warm) ? FIRST_WARM_UP_NANOS : WARM_UP_NANOS;
 		this.warm = workload.operation();
 		long start = System.nanoTime();
-		long[] warming = { 1 };
+		long[] warming = { 1, 1 };
 		while (warming[0] == 1) {
 			call(workload, batch);
 			long elapsed = System.nanoTime() - start;
-			warming[0] = (elapsed < limit || elapsed < limit + this.extraWarmUpNanos && this.compiler.busy()) ? 1 : 0;
+			boolean busy = this.compiler.busy();
+			warming[0] = (elapsed < limit || elapsed < limit + this.extraWarmUpNanos && busy) ? 1 : 0;
+			warming[1] = busy ? 1 : 0;
 			this.group.allReduce(warming, ReduceOp.MAX);
 		}
+		this.linesWhileCompiling += (int) warming[1];
 		this.extraWarmUpNanos = Math.max(0, this.extraWarmUpNanos - Math.max(0, System.nanoTime() - start - limit));
 	}
 

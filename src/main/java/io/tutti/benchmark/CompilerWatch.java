@@ -19,6 +19,12 @@ final class CompilerWatch {
 	/** Compilation time in a window up to which the compiler counts as idle. */
 	private static final long IDLE_MILLIS = 10;
 
+	/**
+	 * Idle windows in a row after which the compiler is idle. The JVM adds the time of a
+	 * compilation when it ends, so that one longer than a window leaves a window idle.
+	 */
+	private static final int IDLE_WINDOWS = 2;
+
 	private final LongSupplier nanoTime;
 
 	private final LongSupplier compiledMillis;
@@ -27,7 +33,7 @@ final class CompilerWatch {
 
 	private long millisAtWindowStart;
 
-	private boolean busy = true;
+	private int idleWindows;
 
 	CompilerWatch(LongSupplier nanoTime, LongSupplier compiledMillis) {
 		this.nanoTime = nanoTime;
@@ -50,18 +56,18 @@ final class CompilerWatch {
 	}
 
 	/**
-	 * Whether the compiler was busy in the latest complete window; initially
+	 * Whether the compiler was busy in one of the latest two complete windows; initially
 	 * {@code true}.
 	 */
 	boolean busy() {
 		long now = this.nanoTime.getAsLong();
 		if (now - this.windowStart >= WINDOW_NANOS) {
 			long millis = this.compiledMillis.getAsLong();
-			this.busy = millis - this.millisAtWindowStart > IDLE_MILLIS;
+			this.idleWindows = (millis - this.millisAtWindowStart > IDLE_MILLIS) ? 0 : this.idleWindows + 1;
 			this.windowStart = now;
 			this.millisAtWindowStart = millis;
 		}
-		return this.busy;
+		return this.idleWindows < IDLE_WINDOWS;
 	}
 
 }

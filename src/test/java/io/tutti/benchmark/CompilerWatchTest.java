@@ -18,16 +18,29 @@ class CompilerWatchTest {
 	private final CompilerWatch watch = new CompilerWatch(() -> this.nanos, () -> this.compiledMillis);
 
 	@Test
-	void itIsBusyUntilACompleteWindowWasIdle() {
+	void itIsBusyUntilTwoCompleteWindowsWereIdle() {
 		assertThat(this.watch.busy()).isTrue();
 		pass(99, 0);
 		assertThat(this.watch.busy()).isTrue();
 		pass(1, 10);
+		assertThat(this.watch.busy()).isTrue();
+		pass(100, 10);
 		assertThat(this.watch.busy()).isFalse();
 		pass(100, 11);
 		assertThat(this.watch.busy()).isTrue();
 		pass(100, 0);
+		assertThat(this.watch.busy()).isTrue();
+		pass(100, 0);
 		assertThat(this.watch.busy()).isFalse();
+	}
+
+	@Test
+	void aCompilationThatLastsLongerThanAWindowKeepsItBusy() {
+		assertThat(this.watch.busy()).isTrue();
+		pass(100, 0);
+		assertThat(this.watch.busy()).isTrue();
+		pass(100, 150);
+		assertThat(this.watch.busy()).isTrue();
 	}
 
 	@Test

@@ -83,8 +83,8 @@ final class BenchCommand implements Callable<Integer> {
 	private int factor;
 
 	@Option(names = "--iterations", paramLabel = "N", defaultValue = "0",
-			description = "Samples per size, up to 1000000, with no warm-up but --warmup (default: as many as fill 150 ms, once the"
-					+ " code is compiled).")
+			description = "Samples per size, up to 1000000, with no warm-up but --warmup (default: as many as fill"
+					+ " 150 ms, once the code is compiled).")
 	private int iterations;
 
 	@Option(names = "--warmup", paramLabel = "N", defaultValue = "0",

@@ -52,9 +52,10 @@ final class BenchmarkRun {
 		if (prints && !this.report.header().isEmpty()) {
 			System.out.println(this.report.header());
 		}
-		new CollectiveBenchmark(world, this.options, this.binding).run((line) -> show(line, prints, System.out));
+		CollectiveBenchmark benchmark = new CollectiveBenchmark(world, this.options, this.binding);
+		benchmark.run((line) -> show(line, prints, System.out));
 		if (prints) {
-			Stream.of(this.disturbance.note(), this.wrong.note())
+			Stream.of(this.disturbance.note(), benchmark.note(), this.wrong.note())
 				.filter(Objects::nonNull)
 				.forEach((note) -> System.err.println("tutti: " + note));
 		}

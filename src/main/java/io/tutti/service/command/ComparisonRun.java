@@ -114,7 +114,11 @@ final class ComparisonRun {
 	}
 
 	private void measure() {
-		new CollectiveBenchmark(this.joined.world(), this.options, this.binding).run(this::take);
+		CollectiveBenchmark benchmark = new CollectiveBenchmark(this.joined.world(), this.options, this.binding);
+		benchmark.run(this::take);
+		if (this.joined.world().rank() == 0 && benchmark.note() != null) {
+			say(benchmark.note());
+		}
 	}
 
 	private void take(Measurement line) {
