@@ -28,14 +28,14 @@ public enum BenchmarkReport {
 	TSV {
 		@Override
 		public String header() {
-			return "system\ttransport\top\tranks\tbytes\tp50_us\tmin_us\tmax_us\talgbw_GBps\truns";
+			return "system\ttransport\top\tranks\tbytes\tp50_us\tmin_us\tmax_us\talgbw_GBps\truns\twrong";
 		}
 
 		@Override
 		public String line(Measurement line) {
-			return String.format(Locale.ROOT, "%s\t%s\t%s\t%d\t%d\t%.3f\t%.3f\t%.3f\t%.4f\t%d", line.system(),
+			return String.format(Locale.ROOT, "%s\t%s\t%s\t%d\t%d\t%.3f\t%.3f\t%.3f\t%.4f\t%d\t%d", line.system(),
 					line.transport(), line.operation().tableName(), line.ranks(), line.bytes(), line.p50Micros(),
-					line.minMicros(), line.maxMicros(), line.algorithmBandwidth(), line.samples());
+					line.minMicros(), line.maxMicros(), line.algorithmBandwidth(), line.samples(), line.wrong());
 		}
 	},
 

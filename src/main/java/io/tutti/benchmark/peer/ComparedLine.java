@@ -10,13 +10,24 @@ import io.tutti.benchmark.Measurement;
  * @param line the result of a single round; for several rounds the median, lowest and
  * highest of the rounds' medians
  * @param rounds number of rounds with this line
- * @param ratios for each peer, its time divided by this line's time; above 1 this line is
- * faster by that factor; empty for the peers' own lines
+ * @param ratios for each peer with as many rounds, its time divided by this line's time;
+ * empty for the peers' own lines, and if elements of this line were wrong
  */
-public record ComparedLine(Measurement line, int rounds, Map<Peer, Double> ratios) {
+public record ComparedLine(Measurement line, int rounds, Map<Peer, Ratio> ratios) {
 
 	public ComparedLine {
 		ratios = Map.copyOf(ratios);
+	}
+
+	/**
+	 * A peer's time divided by this system's; above 1 this system is faster by that
+	 * factor.
+	 *
+	 * @param median ratio of the medians, of the peer's fastest variant
+	 * @param fastest ratio of the fastest rounds, of all variants
+	 */
+	public record Ratio(double median, double fastest) {
+
 	}
 
 }

@@ -6,17 +6,19 @@ import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
+import java.util.stream.Collectors;
 
 import io.tutti.benchmark.Measurement;
 import io.tutti.benchmark.Operation;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Compares the lines of several rounds and systems. At each size a peer is represented by
  * its fastest variant.
  */
 public final class Comparison {
+
+	/** Between rounds of an idle machine times differ by less. */
+	private static final double SLOW_FACTOR = 2;
 
 	private final List<Measurement> own = new ArrayList<>();
 
@@ -34,51 +36,79 @@ public final class Comparison {
 
 	/** This system's lines with their ratios, then the peers'. */
 	public List<ComparedLine> lines() {
-		Map<Peer, Map<Cell, ComparedLine>> best = new EnumMap<>(Peer.class);
-		this.peers.forEach((peer, lines) -> best.put(peer, best(lines)));
+		Map<Peer, Map<Cell, List<ComparedLine>>> others = new EnumMap<>(Peer.class);
+		this.peers.forEach((peer, lines) -> others.put(peer, variants(lines)));
 		List<ComparedLine> result = new ArrayList<>();
-		best(this.own).forEach((cell, line) -> result.add(withRatios(cell, line, best)));
-		best.values().forEach((cells) -> result.addAll(cells.values()));
+		variants(this.own).forEach((cell, lines) -> result.add(withRatios(cell, best(lines), others)));
+		others.values().forEach((cells) -> cells.values().forEach((lines) -> result.add(best(lines))));
 		return result;
 	}
 
-	private static ComparedLine withRatios(Cell cell, ComparedLine own, Map<Peer, Map<Cell, ComparedLine>> best) {
-		Map<Peer, Double> ratios = new EnumMap<>(Peer.class);
-		best.forEach((peer, cells) -> {
-			ComparedLine other = cells.get(cell);
-			if (other != null) {
-				ratios.put(peer, other.line().p50Micros() / own.line().p50Micros());
+	/**
+	 * Warnings for the user: systems whose rounds differ too much for a comparison of
+	 * medians.
+	 */
+	public List<String> notes() {
+		Map<String, List<ComparedLine>> systems = lines().stream()
+			.collect(Collectors.groupingBy((line) -> line.line().system(), LinkedHashMap::new, Collectors.toList()));
+		List<String> notes = new ArrayList<>();
+		systems.forEach((system, lines) -> {
+			long varying = lines.stream().filter(Comparison::varies).count();
+			if (varying > 0) {
+				notes.add("in " + varying + " of " + lines.size() + " lines of " + system
+						+ " the slowest round took more than twice as long as the fastest");
+			}
+		});
+		return notes;
+	}
+
+	private static boolean varies(ComparedLine line) {
+		return line.rounds() > 1 && line.line().maxMicros() > SLOW_FACTOR * line.line().minMicros();
+	}
+
+	/** A failed round of a peer, and wrong results of our own, make no comparison. */
+	private static ComparedLine withRatios(Cell cell, ComparedLine own,
+			Map<Peer, Map<Cell, List<ComparedLine>>> others) {
+		Map<Peer, ComparedLine.Ratio> ratios = new EnumMap<>(Peer.class);
+		others.forEach((peer, cells) -> {
+			List<ComparedLine> variants = cells.getOrDefault(cell, List.of());
+			if (own.line().wrong() == 0 && !variants.isEmpty() && best(variants).rounds() == own.rounds()) {
+				double fastest = variants.stream().mapToDouble(Comparison::fastestRound).min().orElseThrow();
+				ratios.put(peer, new ComparedLine.Ratio(best(variants).line().p50Micros() / own.line().p50Micros(),
+						fastest / fastestRound(own)));
 			}
 		});
 		return new ComparedLine(own.line(), own.rounds(), ratios);
 	}
 
-	/** For each cell the fastest variant. */
-	private static Map<Cell, ComparedLine> best(List<Measurement> lines) {
+	/** The median of the fastest round. */
+	private static double fastestRound(ComparedLine line) {
+		return (line.rounds() == 1) ? line.line().p50Micros() : line.line().minMicros();
+	}
+
+	/** The variants of each cell, each over all rounds. */
+	private static Map<Cell, List<ComparedLine>> variants(List<Measurement> lines) {
 		Map<Cell, Map<String, List<Measurement>>> cells = new LinkedHashMap<>();
 		for (Measurement line : lines) {
 			cells.computeIfAbsent(Cell.of(line), (_) -> new LinkedHashMap<>())
 				.computeIfAbsent(line.transport(), (_) -> new ArrayList<>())
 				.add(line);
 		}
-		Map<Cell, ComparedLine> best = new LinkedHashMap<>();
-		cells.forEach((cell, variants) -> best.put(cell, fastest(variants)));
-		return best;
+		Map<Cell, List<ComparedLine>> variants = new LinkedHashMap<>();
+		cells.forEach((cell, rounds) -> variants.put(cell, rounds.values().stream().map(Comparison::median).toList()));
+		return variants;
 	}
 
 	/**
 	 * The variant with the lowest median. Fewer rounds are no comparison: the variant has
 	 * failed in the others.
 	 */
-	private static ComparedLine fastest(Map<String, List<Measurement>> variants) {
-		@Nullable ComparedLine fastest = variants.values()
-			.stream()
-			.map(Comparison::median)
+	private static ComparedLine best(List<ComparedLine> variants) {
+		return variants.stream()
 			.min(Comparator.comparingInt(ComparedLine::rounds)
 				.reversed()
 				.thenComparingDouble((line) -> line.line().p50Micros()))
-			.orElse(null);
-		return Objects.requireNonNull(fastest);
+			.orElseThrow();
 	}
 
 	private static ComparedLine median(List<Measurement> rounds) {

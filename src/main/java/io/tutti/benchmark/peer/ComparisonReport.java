@@ -3,16 +3,21 @@ package io.tutti.benchmark.peer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
 import io.tutti.benchmark.BenchmarkReport;
 import io.tutti.benchmark.Measurement;
 
 /**
- * Formats a comparison like the benchmark's own lines, with the system's name and a ratio
- * for each peer.
+ * Formats a comparison like the benchmark's own lines, with the system's name, the number
+ * of rounds and two ratios for each peer.
  */
 public final class ComparisonReport {
+
+	/** A ratio's two columns of the table without one. */
+	private static final String NO_RATIO = "           -        -";
 
 	private final BenchmarkReport format;
 
@@ -37,14 +42,16 @@ public final class ComparisonReport {
 
 	private List<String> header() {
 		return switch (this.format) {
-			case TABLE -> List.of(
-					String.format(Locale.ROOT, "# %-14s %-16s %-14s %6s %12s %10s %10s %10s %8s %8s %7s", "system",
-							"transport", "collective", "ranks", "bytes", "p50 µs", "min µs", "max µs", "algbw", "busbw",
-							"#wrong") + columns((peer) -> String.format(Locale.ROOT, "%12s", "vs " + peer.label())),
+			case TABLE -> List.of(String.format(Locale.ROOT,
+					"# %-14s %-16s %-14s %6s %12s %10s %10s %10s %8s %8s %7s %6s", "system", "transport", "collective",
+					"ranks", "bytes", "p50 µs", "min µs", "max µs", "algbw", "busbw", "#wrong", "rounds")
+					+ columns((peer) -> String.format(Locale.ROOT, "%12s %8s", "vs " + peer.label(), "fastest")),
 					"# algbw and busbw in GB/s (10^9 bytes); times are the slowest rank's, over several rounds the median"
 							+ " of their p50 with the lowest and the highest",
-					"# vs: the peer's p50 over ours, above 1 we are faster; the fastest variant of a peer at each size");
-			case TSV -> List.of(this.format.header() + columns((peer) -> "\tvs_" + peer.label()));
+					"# vs: the peer's p50 over ours, above 1 we are faster; the fastest variant of a peer at each size;"
+							+ " fastest: the same of the fastest rounds of all variants; -: the peer has fewer rounds");
+			case TSV -> List.of(this.format.header() + "\trounds"
+					+ columns((peer) -> "\tvs_" + peer.label() + "\tfastest_vs_" + peer.label()));
 			case JSON -> List.of();
 		};
 	}
@@ -53,29 +60,35 @@ public final class ComparisonReport {
 		Measurement line = compared.line();
 		return switch (this.format) {
 			case TABLE -> String.format(Locale.ROOT,
-					"  %-14s %-16s %-14s %6d %12d %10.2f %10.2f %10.2f %8.2f %8.2f %7d", line.system(),
+					"  %-14s %-16s %-14s %6d %12d %10.2f %10.2f %10.2f %8.2f %8.2f %7d %6d", line.system(),
 					line.transport(), line.operation(), line.ranks(), line.bytes(), line.p50Micros(), line.minMicros(),
-					line.maxMicros(), line.algorithmBandwidth(), line.busBandwidth(), line.wrong())
-					+ columns((peer) -> String.format(Locale.ROOT, "%12s", ratio(compared, peer, "%.2f", "-")));
-			case TSV -> this.format.line(line) + columns((peer) -> "\t" + ratio(compared, peer, "%.4f", ""));
+					line.maxMicros(), line.algorithmBandwidth(), line.busBandwidth(), line.wrong(), compared.rounds())
+					+ columns((peer) -> ratio(compared, peer, "%12.2f %8.2f", NO_RATIO));
+			case TSV -> this.format.line(line) + "\t" + compared.rounds()
+					+ columns((peer) -> ratio(compared, peer, "\t%.4f\t%.4f", "\t\t"));
 			case JSON -> {
 				String object = this.format.line(line);
 				yield object.substring(0, object.length() - 1) + ",\"rounds\":" + compared.rounds() + ",\"vs\":{"
-						+ this.peers.stream()
-							.filter(compared.ratios()::containsKey)
-							.map((peer) -> "\"" + peer.label() + "\":" + ratio(compared, peer, "%.4f", ""))
-							.collect(Collectors.joining(","))
-						+ "}}";
+						+ ratios(compared, ComparedLine.Ratio::median) + "},\"fastestVs\":{"
+						+ ratios(compared, ComparedLine.Ratio::fastest) + "}}";
 			}
 		};
 	}
 
-	private static String ratio(ComparedLine compared, Peer peer, String format, String none) {
-		Double ratio = compared.ratios().get(peer);
-		return (ratio != null) ? String.format(Locale.ROOT, format, ratio) : none;
+	private String ratios(ComparedLine compared, ToDoubleFunction<ComparedLine.Ratio> value) {
+		return this.peers.stream()
+			.filter(compared.ratios()::containsKey)
+			.map((peer) -> String.format(Locale.ROOT, "\"%s\":%.4f", peer.label(),
+					value.applyAsDouble(compared.ratios().get(peer))))
+			.collect(Collectors.joining(","));
 	}
 
-	private String columns(java.util.function.Function<Peer, String> column) {
+	private static String ratio(ComparedLine compared, Peer peer, String format, String none) {
+		ComparedLine.Ratio ratio = compared.ratios().get(peer);
+		return (ratio != null) ? String.format(Locale.ROOT, format, ratio.median(), ratio.fastest()) : none;
+	}
+
+	private String columns(Function<Peer, String> column) {
 		return this.peers.stream().map(column).collect(Collectors.joining());
 	}
 

@@ -4,7 +4,8 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.BitSet;
 import java.util.List;
-import java.util.Optional;
+import java.util.Objects;
+import java.util.stream.Stream;
 
 import io.tutti.ProcessGroup;
 import io.tutti.benchmark.BenchmarkOptions;
@@ -12,6 +13,7 @@ import io.tutti.benchmark.BenchmarkReport;
 import io.tutti.benchmark.CollectiveBenchmark;
 import io.tutti.benchmark.CoreBinding;
 import io.tutti.benchmark.Measurement;
+import io.tutti.benchmark.TimingNoise;
 import io.tutti.benchmark.peer.BuildDirectory;
 import io.tutti.benchmark.peer.Comparison;
 import io.tutti.benchmark.peer.ComparisonReport;
@@ -50,6 +52,8 @@ final class ComparisonRun {
 	private final CoreBinding binding;
 
 	private final Comparison comparison = new Comparison();
+
+	private final TimingNoise disturbance = new TimingNoise();
 
 	private final WrongResults wrong = new WrongResults();
 
@@ -103,7 +107,8 @@ final class ComparisonRun {
 			}
 		}
 		new ComparisonReport(format, this.peers).lines(this.comparison).forEach(System.out::println);
-		Optional.ofNullable(this.wrong.note()).ifPresent(ComparisonRun::say);
+		this.comparison.notes().forEach(ComparisonRun::say);
+		Stream.of(this.disturbance.note(), this.wrong.note()).filter(Objects::nonNull).forEach(ComparisonRun::say);
 	}
 
 	private void follow() {
@@ -123,6 +128,7 @@ final class ComparisonRun {
 
 	private void take(Measurement line) {
 		this.wrong.take(line);
+		this.disturbance.take(line);
 		this.comparison.add(line);
 	}
 
