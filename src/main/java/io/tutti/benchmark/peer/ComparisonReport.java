@@ -8,6 +8,7 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
 import io.tutti.benchmark.BenchmarkReport;
+import io.tutti.benchmark.CoreDistances;
 import io.tutti.benchmark.Measurement;
 
 /**
@@ -34,9 +35,12 @@ public final class ComparisonReport {
 	}
 
 	/** The whole report, line by line. */
-	public List<String> lines(Comparison comparison) {
+	public List<String> lines(Comparison comparison, CoreDistances distances) {
 		List<String> lines = new ArrayList<>(header());
-		comparison.lines().stream().map(this::line).forEach(lines::add);
+		if (this.format == BenchmarkReport.TABLE && !distances.text().isEmpty()) {
+			lines.add("# ns of a cache line between two cores, before and after each run: " + distances.text());
+		}
+		comparison.lines().stream().map((line) -> line(line, distances)).forEach(lines::add);
 		return lines;
 	}
 
@@ -56,7 +60,7 @@ public final class ComparisonReport {
 		};
 	}
 
-	private String line(ComparedLine compared) {
+	private String line(ComparedLine compared, CoreDistances distances) {
 		Measurement line = compared.line();
 		return switch (this.format) {
 			case TABLE -> String.format(Locale.ROOT,
@@ -70,7 +74,7 @@ public final class ComparisonReport {
 				String object = this.format.line(line);
 				yield object.substring(0, object.length() - 1) + ",\"rounds\":" + compared.rounds() + ",\"vs\":{"
 						+ ratios(compared, ComparedLine.Ratio::median) + "},\"fastestVs\":{"
-						+ ratios(compared, ComparedLine.Ratio::fastest) + "}}";
+						+ ratios(compared, ComparedLine.Ratio::fastest) + "},\"coreNanos\":{" + distances.json() + "}}";
 			}
 		};
 	}

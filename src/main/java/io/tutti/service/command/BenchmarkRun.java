@@ -1,6 +1,7 @@
 package io.tutti.service.command;
 
 import java.io.PrintStream;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.stream.Stream;
 
@@ -9,6 +10,7 @@ import io.tutti.benchmark.BenchmarkOptions;
 import io.tutti.benchmark.BenchmarkReport;
 import io.tutti.benchmark.CollectiveBenchmark;
 import io.tutti.benchmark.CoreBinding;
+import io.tutti.benchmark.CoreDistance;
 import io.tutti.benchmark.Measurement;
 import io.tutti.benchmark.TimingNoise;
 import io.tutti.service.group.GroupLifecycle;
@@ -51,6 +53,11 @@ final class BenchmarkRun {
 		boolean prints = world.rank() == 0;
 		if (prints && !this.report.header().isEmpty()) {
 			System.out.println(this.report.header());
+		}
+		if (prints && this.report == BenchmarkReport.TABLE) {
+			CoreDistance.measure()
+				.ifPresent((nanos) -> System.out.printf(Locale.ROOT, "# a cache line takes %.0f ns between two cores%n",
+						nanos));
 		}
 		CollectiveBenchmark benchmark = new CollectiveBenchmark(world, this.options, this.binding);
 		benchmark.run((line) -> show(line, prints, System.out));

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.OptionalDouble;
 import java.util.stream.Stream;
 
 import io.tutti.ProcessGroup;
@@ -12,6 +13,8 @@ import io.tutti.benchmark.BenchmarkOptions;
 import io.tutti.benchmark.BenchmarkReport;
 import io.tutti.benchmark.CollectiveBenchmark;
 import io.tutti.benchmark.CoreBinding;
+import io.tutti.benchmark.CoreDistance;
+import io.tutti.benchmark.CoreDistances;
 import io.tutti.benchmark.Measurement;
 import io.tutti.benchmark.TimingNoise;
 import io.tutti.benchmark.peer.BuildDirectory;
@@ -54,6 +57,11 @@ final class ComparisonRun {
 	private final Comparison comparison = new Comparison();
 
 	private final TimingNoise disturbance = new TimingNoise();
+
+	private final CoreDistances distances = new CoreDistances();
+
+	/** Distance of the cores after the latest run of rank 0. */
+	private OptionalDouble latestDistance = OptionalDouble.empty();
 
 	private final WrongResults wrong = new WrongResults();
 
@@ -99,16 +107,20 @@ final class ComparisonRun {
 	private void lead(BenchmarkReport format) throws InterruptedException, IOException {
 		try (BuildDirectory directory = BuildDirectory.ofThisJvm()) {
 			PeerBenchmark others = new PeerBenchmark(this.job, directory.path(), ComparisonRun::say);
+			this.latestDistance = CoreDistance.measure();
 			for (int round = 1; round <= this.rounds; round++) {
 				say("round " + round + " of " + this.rounds + ": tutti");
 				measure();
+				takeDistance("tutti");
 				measure(others, round);
 				await();
 			}
 		}
-		new ComparisonReport(format, this.peers).lines(this.comparison).forEach(System.out::println);
+		new ComparisonReport(format, this.peers).lines(this.comparison, this.distances).forEach(System.out::println);
 		this.comparison.notes().forEach(ComparisonRun::say);
-		Stream.of(this.disturbance.note(), this.wrong.note()).filter(Objects::nonNull).forEach(ComparisonRun::say);
+		Stream.of(this.distances.note(), this.disturbance.note(), this.wrong.note())
+			.filter(Objects::nonNull)
+			.forEach(ComparisonRun::say);
 	}
 
 	private void follow() {
@@ -136,7 +148,15 @@ final class ComparisonRun {
 		for (Peer peer : this.peers) {
 			say("round " + round + " of " + this.rounds + ": " + peer.label());
 			this.comparison.add(peer, others.run(peer));
+			takeDistance(peer.label());
 		}
+	}
+
+	/** The other ranks wait meanwhile. */
+	private void takeDistance(String system) {
+		OptionalDouble before = this.latestDistance;
+		this.latestDistance = CoreDistance.measure();
+		this.distances.add(system, before, this.latestDistance);
 	}
 
 	private void await() {

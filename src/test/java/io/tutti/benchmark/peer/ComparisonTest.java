@@ -2,8 +2,10 @@ package io.tutti.benchmark.peer;
 
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalDouble;
 
 import io.tutti.benchmark.BenchmarkReport;
+import io.tutti.benchmark.CoreDistances;
 import io.tutti.benchmark.Measurement;
 import io.tutti.benchmark.Operation;
 import io.tutti.benchmark.peer.ComparedLine.Ratio;
@@ -20,6 +22,8 @@ import static org.assertj.core.api.Assertions.within;
 class ComparisonTest {
 
 	private final Comparison comparison = new Comparison();
+
+	private final CoreDistances distances = new CoreDistances();
 
 	private static Measurement line(String system, String transport, long bytes, double p50) {
 		return new Measurement(system, transport, Operation.ALL_REDUCE, 2, bytes, bytes / 4, p50, p50 / 2, p50 * 2, 10,
@@ -137,8 +141,19 @@ class ComparisonTest {
 		assertThat(JsonMapper.shared().readTree(lines.getLast()).get("vs")).isEmpty();
 	}
 
+	@Test
+	void theDistancesOfTheCoresAreInTheTableAndInEveryJsonObject() {
+		this.distances.add("gloo", OptionalDouble.of(120), OptionalDouble.of(390));
+		assertThat(report(BenchmarkReport.TABLE).get(3)).startsWith("# ns of a cache line").endsWith(": gloo 120-390");
+		for (String line : report(BenchmarkReport.JSON)) {
+			JsonNode runs = JsonMapper.shared().readTree(line).get("coreNanos").get("gloo");
+			assertThat(runs.get(0).get(1).asDouble()).isEqualTo(390);
+		}
+		assertThat(report(BenchmarkReport.TSV)).hasSize(6);
+	}
+
 	private List<String> report(BenchmarkReport format) {
-		return new ComparisonReport(format, List.of(Peer.OPENMPI, Peer.GLOO)).lines(this.comparison);
+		return new ComparisonReport(format, List.of(Peer.OPENMPI, Peer.GLOO)).lines(this.comparison, this.distances);
 	}
 
 }
