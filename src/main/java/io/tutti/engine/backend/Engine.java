@@ -18,6 +18,7 @@ import io.tutti.DataType;
 import io.tutti.ReduceOp;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.bootstrap.Endpoint.NameService;
 import io.tutti.engine.bootstrap.Rendezvous;
 import io.tutti.engine.control.ControlPlane;
 import io.tutti.engine.control.LocalAddress;
@@ -177,7 +178,7 @@ public final class Engine implements AutoCloseable {
 
 	private static DataListener listen(RankAssignment assignment, EngineSettings settings) {
 		try {
-			return open(dataAddress(assignment, settings), settings.dataPort(), assignment);
+			return open(dataAddress(assignment, settings, NameService.SYSTEM), settings.dataPort(), assignment);
 		}
 		catch (IOException ex) {
 			throw noListener(assignment, ex);
@@ -186,21 +187,30 @@ public final class Engine implements AutoCloseable {
 
 	/**
 	 * Where to listen; {@code null} for everywhere. A name that does not resolve yet is
-	 * not treated as loopback: its host may still be starting.
+	 * not treated as loopback: its host may still be starting. The name of a host may be
+	 * a loopback address on that host only, so that ranks of other hosts need more than
+	 * loopback. Without a token that takes a bind address, which needs one or permission
+	 * to go without.
 	 */
-	private static @Nullable InetAddress dataAddress(RankAssignment assignment, EngineSettings settings) {
+	static @Nullable InetAddress dataAddress(RankAssignment assignment, EngineSettings settings, NameService names) {
 		String chosen = settings.dataAddress();
+		String bind = settings.bindAddress();
 		try {
 			if (chosen != null) {
 				return InetAddress.getByName(chosen);
 			}
-			InetAddress[] master = InetAddress.getAllByName(assignment.masterAddress());
-			boolean oneHost = Arrays.stream(master).allMatch(InetAddress::isLoopbackAddress);
-			return oneHost ? LocalAddress.firstOf(master) : null;
+			InetAddress[] master = names.addressesOf(assignment.masterAddress());
+			boolean oneHost = assignment.localWorldSize() == assignment.worldSize() || settings.token() == null;
+			return (oneHost && isLoopback(master) && (bind == null || isLoopback(names.addressesOf(bind))))
+					? LocalAddress.firstOf(master) : null;
 		}
 		catch (UnknownHostException ex) {
 			return null;
 		}
+	}
+
+	private static boolean isLoopback(InetAddress[] addresses) {
+		return Arrays.stream(addresses).allMatch(InetAddress::isLoopbackAddress);
 	}
 
 	private static RendezvousException noListener(RankAssignment assignment, IOException cause) {

@@ -1,0 +1,56 @@
+package io.tutti.engine.backend;
+
+import java.net.InetAddress;
+import java.time.Duration;
+
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.algorithm.AlgorithmOverrides;
+import io.tutti.engine.bootstrap.Endpoint.NameService;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Where a rank accepts data, if the name of rank 0's host is a loopback address there.
+ */
+class DataAddressTest {
+
+	private static final NameService NAMES = (
+			host) -> new InetAddress[] { InetAddress.ofLiteral(host.equals("node-7") ? "127.0.1.1" : host) };
+
+	private static @Nullable InetAddress address(int localWorldSize, @Nullable String token, @Nullable String bind) {
+		EngineSettings defaults = EngineSettings.DEFAULTS;
+		Duration limit = Duration.ofSeconds(1);
+		EngineSettings settings = new EngineSettings(defaults.backend(), "job", token, -1, bind, null, null, 0,
+				defaults.congestionControl(), new SharedConfig(TransportChoice.TCP, AlgorithmOverrides.NONE),
+				new Timeouts(limit, limit, limit, limit, limit), null);
+		return Engine.dataAddress(new RankAssignment(0, 4, 0, localWorldSize, "node-7", 29500), settings, NAMES);
+	}
+
+	@Test
+	void ranksOfOneHostUseLoopback() {
+		assertThat(address(4, null, null)).isEqualTo(InetAddress.ofLiteral("127.0.1.1"));
+		assertThat(address(4, "a token", null)).isEqualTo(InetAddress.ofLiteral("127.0.1.1"));
+	}
+
+	@Test
+	void aRendezvousThatOtherHostsReachOpensTheDataPortToThem() {
+		assertThat(address(2, "a token", "0.0.0.0")).isNull();
+		assertThat(address(2, null, "0.0.0.0")).isNull();
+	}
+
+	/** Only rank 0 needs to know its bind address. */
+	@Test
+	void soDoRanksOnOtherHostsIfThereIsAToken() {
+		assertThat(address(2, "a token", null)).isNull();
+	}
+
+	@Test
+	void withoutATokenNothingListensBeyondLoopbackUnlessItIsAskedTo() {
+		assertThat(address(2, null, null)).isEqualTo(InetAddress.ofLiteral("127.0.1.1"));
+		assertThat(address(2, null, "127.0.0.1")).isEqualTo(InetAddress.ofLiteral("127.0.1.1"));
+	}
+
+}
