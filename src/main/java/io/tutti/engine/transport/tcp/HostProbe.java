@@ -1,11 +1,13 @@
 package io.tutti.engine.transport.tcp;
 
 import java.io.IOException;
+import java.net.BindException;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.NoRouteToHostException;
 import java.net.Socket;
-import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
+import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -40,9 +42,20 @@ final class HostProbe {
 	/** What one attempt to reach the peer by two questions has shown. */
 	private static final class Attempt {
 
-		private final AtomicInteger unanswered = new AtomicInteger();
+		private final AtomicInteger pending = new AtomicInteger(2);
 
-		private volatile @Nullable IOException silence;
+		private volatile boolean answered;
+
+		boolean ended() {
+			return this.pending.get() == 0;
+		}
+
+		void end(boolean answer) {
+			if (answer) {
+				this.answered = true;
+			}
+			this.pending.decrementAndGet();
+		}
 
 	}
 
@@ -90,47 +103,57 @@ final class HostProbe {
 		}
 		this.checkedNanos = now;
 		Attempt last = this.attempt;
-		if (last != null && last.silence != null) {
-			throw last.silence;
+		boolean ended = last == null || last.ended();
+		if (last != null && ended && !last.answered) {
+			throw new IOException(this.peer.host() + " has not answered for " + this.limitMillis
+					+ " ms, neither at port " + this.peer.port() + " nor itself");
 		}
-		if (now - this.sinceNanos >= limitNanos) {
+		// An attempt without an answer ends a little later than its limit.
+		if (now - this.sinceNanos >= (ended ? limitNanos : 2 * limitNanos)) {
 			this.sinceNanos = now;
 			Attempt next = new Attempt();
 			this.attempt = next;
-			Thread.startVirtualThread(() -> connect(next));
+			Thread.startVirtualThread(() -> next.end(connects()));
 			// Waits in native code, which would hold a carrier of virtual threads.
-			Thread.ofPlatform().name("tutti-probe").daemon().start(() -> reach(next));
+			Thread.ofPlatform().name("tutti-probe").daemon().start(() -> next.end(reaches()));
 		}
 	}
 
-	private void connect(Attempt current) {
-		try (Socket socket = new Socket()) {
-			socket.connect(new InetSocketAddress(this.peer.host(), this.peer.port()), this.limitMillis);
-		}
-		catch (SocketTimeoutException | NoRouteToHostException ex) {
-			unanswered(current);
+	private boolean connects() {
+		try (SocketChannel channel = SocketChannel.open()) {
+			return connects(channel.socket());
 		}
 		catch (IOException ex) {
-			// The host answers. A process that has ended closes its connection.
+			// This host lacks descriptors, which says nothing of the peer's.
+			return true;
 		}
 	}
 
-	private void reach(Attempt current) {
+	private boolean connects(Socket socket) {
 		try {
-			if (this.reachability.test(InetAddress.getByName(this.peer.host()), this.limitMillis)) {
-				return;
-			}
+			socket.connect(new InetSocketAddress(this.peer.host(), this.peer.port()), this.limitMillis);
+			return true;
+		}
+		catch (ConnectException ex) {
+			// The host answers: a process that has ended closes its port.
+			return true;
+		}
+		catch (BindException | UnknownHostException ex) {
+			// This host lacks ports or its name service, which says nothing either.
+			return true;
+		}
+		catch (IOException ex) {
+			return false;
+		}
+	}
+
+	private boolean reaches() {
+		try {
+			return this.reachability.test(InetAddress.getByName(this.peer.host()), this.limitMillis);
 		}
 		catch (IOException ex) {
 			// There is no way to the host.
-		}
-		unanswered(current);
-	}
-
-	private void unanswered(Attempt current) {
-		if (current.unanswered.incrementAndGet() == 2) {
-			current.silence = new IOException(this.peer.host() + " has not answered for " + this.limitMillis
-					+ " ms, neither at port " + this.peer.port() + " nor itself");
+			return false;
 		}
 	}
 

@@ -38,14 +38,19 @@ class HostProbeTest {
 
 	private volatile boolean reachable;
 
+	private volatile int delayMillis;
+
 	@BeforeEach
 	void listen() throws IOException {
 		this.server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-		this.probe = new HostProbe(new PeerAddress(1, "127.0.0.1", this.server.getLocalPort(), "host"), HEARTBEAT,
-				(_, limitMillis) -> {
-					LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(this.reachable ? 1 : limitMillis));
-					return this.reachable;
-				});
+		this.probe = probe(new PeerAddress(1, "127.0.0.1", this.server.getLocalPort(), "host"));
+	}
+
+	private HostProbe probe(PeerAddress peer) {
+		return new HostProbe(peer, HEARTBEAT, (_, limitMillis) -> {
+			LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(this.reachable ? 1 : limitMillis + this.delayMillis));
+			return this.reachable;
+		});
 	}
 
 	@AfterEach
@@ -88,6 +93,27 @@ class HostProbeTest {
 		assertThatThrownBy(() -> waits(Duration.ofSeconds(30), false)).isInstanceOf(IOException.class)
 			.hasMessage("127.0.0.1 has not answered for 1000 ms, neither at port " + this.server.getLocalPort()
 					+ " nor itself");
+	}
+
+	@Test
+	void aVerdictThatArrivesALittleAfterItsLimitCounts() throws Exception {
+		silence();
+		this.delayMillis = 30;
+		assertThatThrownBy(() -> {
+			long end = System.nanoTime() + Duration.ofSeconds(10).toNanos();
+			while (System.nanoTime() - end < 0) {
+				this.probe.check(0);
+				Thread.sleep(1);
+			}
+		}).isInstanceOf(IOException.class).hasMessageContaining("has not answered");
+	}
+
+	/** TCP connects to no broadcast address: the network is unreachable. */
+	@Test
+	void anUnreachableNetworkIsNoAnswer() {
+		this.probe = probe(new PeerAddress(1, "255.255.255.255", this.server.getLocalPort(), "host"));
+		assertThatThrownBy(() -> waits(Duration.ofSeconds(30), false)).isInstanceOf(IOException.class)
+			.hasMessageContaining("has not answered");
 	}
 
 	/** As while other clients flood its port. */
