@@ -13,6 +13,7 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.libmpi.MpiWorld;
@@ -37,14 +38,42 @@ record LibMpiBootstrap(String host, int port, String secret) {
 
 	private static final int SECRET_BYTES = 32;
 
+	/** Takes the place of the host, which is never empty. */
+	private static final String FAILED = "";
+
 	/** Agrees on the rendezvous address; called by every rank. */
 	static LibMpiBootstrap agree(MpiWorld world, @Nullable String bindAddress, Deadline deadline) {
-		boolean oneHost = hosts(world, deadline).size() == 1;
+		return agree(GroupIdentity.world(world.rank(), world.worldSize(), 0), bindAddress,
+				(bytes) -> world.allGather(bytes, deadline));
+	}
+
+	/**
+	 * As above. If rank 0 fails, it sends the reason instead of an address, so that all
+	 * ranks fail at once.
+	 * @param allGather returns the bytes of all ranks in rank order
+	 * @throws GroupSetupException if rank 0 cannot listen
+	 */
+	static LibMpiBootstrap agree(GroupIdentity identity, @Nullable String bindAddress,
+			UnaryOperator<byte[]> allGather) {
+		boolean oneHost = hosts(identity, allGather).size() == 1;
 		String text = "";
-		if (world.rank() == 0) {
-			text = chosen(world, oneHost, bindAddress);
+		IOException failure = null;
+		if (identity.rank() == 0) {
+			try {
+				text = chosen(oneHost, bindAddress);
+			}
+			catch (IOException ex) {
+				failure = ex;
+				text = FAILED + "\n" + ex.getMessage();
+			}
 		}
-		String[] parts = text(Arrays.copyOf(world.allGather(padded(text), deadline), TEXT_BYTES)).split("\n");
+		String[] parts = text(Arrays.copyOf(allGather.apply(padded(text)), TEXT_BYTES)).split("\n");
+		if (parts[0].equals(FAILED)) {
+			throw new GroupSetupException(identity,
+					"rank 0 cannot listen for the control plane; set tutti.rendezvous.bind-address to an address of its"
+							+ " host",
+					(failure != null) ? failure : new IOException(parts[1]));
+		}
 		return new LibMpiBootstrap(parts[0], Integer.parseInt(parts[1]), parts[2]);
 	}
 
@@ -54,28 +83,20 @@ record LibMpiBootstrap(String host, int port, String secret) {
 				this.port);
 	}
 
-	private static Set<String> hosts(MpiWorld world, Deadline deadline) {
-		byte[] all = world.allGather(padded(HostIdentity.ofThisHost()), deadline);
+	private static Set<String> hosts(GroupIdentity identity, UnaryOperator<byte[]> allGather) {
+		byte[] all = allGather.apply(padded(HostIdentity.ofThisHost()));
 		Set<String> hosts = new HashSet<>();
-		for (int rank = 0; rank < world.worldSize(); rank++) {
+		for (int rank = 0; rank < identity.worldSize(); rank++) {
 			hosts.add(text(Arrays.copyOfRange(all, rank * TEXT_BYTES, (rank + 1) * TEXT_BYTES)));
 		}
 		return hosts;
 	}
 
-	private static String chosen(MpiWorld world, boolean oneHost, @Nullable String bindAddress) {
-		try {
-			String host = announced(bindAddress, oneHost);
-			byte[] secret = new byte[SECRET_BYTES];
-			new SecureRandom().nextBytes(secret);
-			return String.join("\n", host, String.valueOf(freePort(host)), HexFormat.of().formatHex(secret));
-		}
-		catch (IOException ex) {
-			throw new GroupSetupException(GroupIdentity.world(world.rank(), world.worldSize(), 0),
-					"rank 0 cannot listen for the control plane; set tutti.rendezvous.bind-address to an address of its"
-							+ " host",
-					ex);
-		}
+	private static String chosen(boolean oneHost, @Nullable String bindAddress) throws IOException {
+		String host = announced(bindAddress, oneHost);
+		byte[] secret = new byte[SECRET_BYTES];
+		new SecureRandom().nextBytes(secret);
+		return String.join("\n", host, String.valueOf(freePort(host)), HexFormat.of().formatHex(secret));
 	}
 
 	/** The address at which the other ranks reach rank 0. */

@@ -1,7 +1,18 @@
 package io.tutti.engine.backend;
 
 import java.io.IOException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
+import io.tutti.engine.backend.RankThreads.Outcome;
+import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.GroupSetupException;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -22,6 +33,34 @@ class LibMpiBootstrapTest {
 	@ValueSource(booleans = { true, false })
 	void anAddressIsAnnounced(boolean oneHost) throws IOException {
 		assertThat(LibMpiBootstrap.announced("192.0.2.7", oneHost)).isEqualTo("192.0.2.7");
+	}
+
+	/** 192.0.2.7 is of no host (RFC 5737). */
+	@Test
+	void everyRankFailsWithTheReasonOfRankZero() throws Exception {
+		CyclicBarrier entered = new CyclicBarrier(2);
+		byte[][] sent = new byte[2][];
+		List<Outcome<LibMpiBootstrap>> outcomes = RankThreads.outcomes(2, Duration.ofSeconds(20),
+				(rank) -> LibMpiBootstrap.agree(GroupIdentity.world(rank, 2, 0), (rank == 0) ? "192.0.2.7" : null,
+						(bytes) -> allGather(rank, bytes, sent, entered)));
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(GroupSetupException.class)
+				.hasMessageContaining("rank 0 cannot listen for the control plane; set tutti.rendezvous.bind-address")
+				.hasMessageContaining("192.0.2.7: "));
+	}
+
+	private static byte[] allGather(int rank, byte[] bytes, byte[][] sent, CyclicBarrier entered) {
+		try {
+			sent[rank] = bytes;
+			entered.await(10, TimeUnit.SECONDS);
+			byte[] all = Arrays.copyOf(sent[0], 2 * bytes.length);
+			System.arraycopy(sent[1], 0, all, bytes.length, bytes.length);
+			entered.await(10, TimeUnit.SECONDS);
+			return all;
+		}
+		catch (InterruptedException | BrokenBarrierException | TimeoutException ex) {
+			throw new IllegalStateException("the other rank did not take part", ex);
+		}
 	}
 
 }
