@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
+import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.time.Duration;
 import java.util.LinkedHashSet;
@@ -141,6 +142,20 @@ public final class DataListener implements AutoCloseable {
 		open(group, generation);
 		this.subscribers.put(new Group(group, generation), subscriber);
 		this.parked.keySet().forEach(this::deliver);
+	}
+
+	/**
+	 * A selector for a group's connections. If the process has no descriptor left for it,
+	 * the group does not form, and its parked connections are closed.
+	 */
+	Selector selector(String group, long generation) throws IOException {
+		try {
+			return Selector.open();
+		}
+		catch (IOException ex) {
+			close(group, generation);
+			throw ex;
+		}
 	}
 
 	/** Closes a group's parked connections and those that arrive from now on. */

@@ -59,7 +59,7 @@ public final class TcpConnections implements Connections {
 		this.name = identity.name() + SUFFIX;
 		this.listener = listener;
 		this.connector = new Connector(identity, roster, listener, key, settings, events);
-		this.selector = Selector.open();
+		this.selector = listener.selector(this.name, identity.generation());
 		listener.open(this.name, identity.generation(), this::accept);
 	}
 

@@ -41,8 +41,9 @@ public final class TcpTransport extends StreamTransport {
 	 */
 	public TcpTransport(GroupIdentity identity, FailureLatch latch, List<PeerAddress> roster, DataListener listener,
 			SessionKey key, TcpSettings settings, CollectiveListener events) throws IOException {
+		Selector opened = listener.selector(identity.connectionName(), identity.generation());
 		super(identity, latch, IdleStrategy.Limits.collective(settings.oversubscribed()));
-		this.selector = Selector.open();
+		this.selector = opened;
 		this.listener = listener;
 		listener.open(identity.connectionName(), identity.generation());
 		this.connector = new Connector(identity, roster, listener, key, settings, events);
