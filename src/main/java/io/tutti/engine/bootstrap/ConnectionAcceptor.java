@@ -57,7 +57,7 @@ public final class ConnectionAcceptor implements AutoCloseable {
 	/** Places for clients other than the ranks, which may all connect at once. */
 	public static final int OTHER_CLIENTS = 512;
 
-	/** Pause of the accept loop while the system has no descriptor left. */
+	/** Pause of the accept loop while the system has no descriptor or thread left. */
 	private static final Duration PAUSE = Duration.ofMillis(50);
 
 	/** Time for a refused client to read the reason. */
@@ -135,21 +135,43 @@ public final class ConnectionAcceptor implements AutoCloseable {
 	}
 
 	private <H extends ClientHello> void acceptAll(@Nullable Tls tls, Handshake<H> handshake, Port<H> port) {
+		boolean reported = false;
 		while (this.server.isOpen()) {
 			try {
 				this.limiter.awaitRoom();
-				SocketChannel socket = this.server.accept();
-				this.limiter.add(socket);
-				Thread.startVirtualThread(() -> secure(socket, tls, handshake, port));
+				accept(tls, handshake, port);
+				continue;
 			}
 			catch (ClosedChannelException | InterruptedException ex) {
 				return;
 			}
 			catch (IOException ex) {
 				// The process is most likely out of descriptors.
-				this.limiter.closeOldest();
-				LockSupport.parkNanos(PAUSE.toNanos());
 			}
+			catch (RuntimeException | Error ex) {
+				// The process is most likely out of memory or threads.
+				if (!reported) {
+					reported = true;
+					Thread thread = Thread.currentThread();
+					thread.getUncaughtExceptionHandler().uncaughtException(thread, ex);
+				}
+			}
+			this.limiter.closeOldest();
+			LockSupport.parkNanos(PAUSE.toNanos());
+		}
+	}
+
+	private <H extends ClientHello> void accept(@Nullable Tls tls, Handshake<H> handshake, Port<H> port)
+			throws IOException {
+		SocketChannel socket = this.server.accept();
+		try {
+			this.limiter.add(socket);
+			Thread.startVirtualThread(() -> secure(socket, tls, handshake, port));
+		}
+		catch (RuntimeException | Error ex) {
+			this.limiter.remove(socket);
+			new PeerSocket(socket).close();
+			throw ex;
 		}
 	}
 

@@ -1,17 +1,31 @@
 package io.tutti.engine.bootstrap;
 
+import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.SocketAddress;
+import java.net.SocketOption;
 import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 import io.tutti.FreePort;
+import io.tutti.engine.control.ControlMessage.DataHello;
 import io.tutti.engine.control.ControlMessage.Hello;
+import io.tutti.engine.control.SessionKey;
+import io.tutti.engine.tls.HandshakeDeadline;
 import io.tutti.engine.tls.PeerSocket;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Isolated;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
  * A process that another test starts inherits the open sockets for an instant, in which
@@ -51,6 +65,97 @@ class ConnectionAcceptorTest {
 				assertThat(first.isHungUpOn()).isTrue();
 			}
 		}
+	}
+
+	@Test
+	void anErrorDoesNotEndTheAcceptorAndIsReportedOnce() throws Exception {
+		ServerSocketChannel server = ServerSocketChannel.open().bind(new InetSocketAddress("127.0.0.1", 0));
+		List<Throwable> reported = new CopyOnWriteArrayList<>();
+		Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
+		Thread.setDefaultUncaughtExceptionHandler((_, ex) -> reported.add(ex));
+		try (ConnectionAcceptor acceptor = new ConnectionAcceptor(new OutOfThreads(server, 2), 2,
+				Duration.ofSeconds(60))) {
+			CountDownLatch served = new CountDownLatch(1);
+			SessionKey key = new SessionKey(new byte[] { 7 });
+			acceptor.start("accept-after-error", null, Handshake.ofData(key), (socket, _) -> {
+				served.countDown();
+				socket.close();
+			});
+			InetSocketAddress address = new InetSocketAddress("127.0.0.1", acceptor.port());
+			assertThatThrownBy(() -> Handshake.ofData(key)
+				.connect(address, null, (_) -> new DataHello("group", 0, 1, 0),
+						HandshakeDeadline.within(Duration.ofSeconds(20))))
+				.isInstanceOf(IOException.class);
+			assertThat(served.await(20, TimeUnit.SECONDS)).isTrue();
+			assertThat(reported).singleElement().isInstanceOf(OutOfMemoryError.class);
+		}
+		finally {
+			Thread.setDefaultUncaughtExceptionHandler(before);
+		}
+	}
+
+	/** A port whose first clients wait while the process has no thread for them. */
+	private static final class OutOfThreads extends ServerSocketChannel {
+
+		private final ServerSocketChannel port;
+
+		private int failures;
+
+		OutOfThreads(ServerSocketChannel port, int failures) {
+			super(port.provider());
+			this.port = port;
+			this.failures = failures;
+		}
+
+		@Override
+		public SocketChannel accept() throws IOException {
+			if (this.failures > 0) {
+				this.failures--;
+				throw new OutOfMemoryError("unable to create native thread");
+			}
+			return this.port.accept();
+		}
+
+		@Override
+		public ServerSocketChannel bind(SocketAddress local, int backlog) throws IOException {
+			return this.port.bind(local, backlog);
+		}
+
+		@Override
+		public <T> ServerSocketChannel setOption(SocketOption<T> name, T value) throws IOException {
+			return this.port.setOption(name, value);
+		}
+
+		@Override
+		public <T> T getOption(SocketOption<T> name) throws IOException {
+			return this.port.getOption(name);
+		}
+
+		@Override
+		public Set<SocketOption<?>> supportedOptions() {
+			return this.port.supportedOptions();
+		}
+
+		@Override
+		public ServerSocket socket() {
+			return this.port.socket();
+		}
+
+		@Override
+		public SocketAddress getLocalAddress() throws IOException {
+			return this.port.getLocalAddress();
+		}
+
+		@Override
+		protected void implCloseSelectableChannel() throws IOException {
+			this.port.close();
+		}
+
+		@Override
+		protected void implConfigureBlocking(boolean block) throws IOException {
+			this.port.configureBlocking(block);
+		}
+
 	}
 
 }
