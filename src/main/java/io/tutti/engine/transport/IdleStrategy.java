@@ -106,6 +106,7 @@ public final class IdleStrategy {
 
 	private final Condition condition;
 
+	/** Counts up to the first round that neither spins nor yields, and no further. */
 	private int idleRounds;
 
 	private int busyRounds;
@@ -147,14 +148,18 @@ public final class IdleStrategy {
 
 	/** Nothing moved in this round: spins, yields or sleeps. */
 	public void stalled() {
-		if (this.idleRounds++ < this.limits.spins()) {
+		if (this.idleRounds < this.limits.spins()) {
+			this.idleRounds++;
 			Thread.onSpinWait();
 			return;
 		}
 		long now = System.nanoTime();
-		if (this.idleRounds == this.limits.spins() + 1) {
+		if (this.idleRounds == this.limits.spins()) {
 			this.idleSince = now;
 			this.stalledNanos = now;
+		}
+		if (this.idleRounds <= this.limits.spins() + this.limits.yields()) {
+			this.idleRounds++;
 		}
 		long before = this.stalledNanos;
 		this.stalledNanos = now;
