@@ -329,14 +329,13 @@ public final class Engine implements AutoCloseable {
 	}
 
 	/**
-	 * Ends the job. On an MPI library, calls {@code MPI_Abort}, which does not return;
-	 * otherwise every rank's calls fail with the reason.
+	 * Ends the job: every rank's calls fail with the reason. On an MPI library,
+	 * {@code MPI_Abort} follows, which does not return.
 	 * @param code exit code of the ranks, in 1..255
 	 */
 	public void abort(int code, String reason) {
-		if (!this.runtime.abort(code)) {
-			this.world.abort(code, reason);
-		}
+		this.world.abort(code, reason);
+		this.runtime.abort(code, reason);
 	}
 
 	/**

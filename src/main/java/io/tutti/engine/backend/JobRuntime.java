@@ -13,12 +13,10 @@ interface JobRuntime extends AutoCloseable {
 	}
 
 	/**
-	 * Ends every process of the job at once with an exit code, if the runtime supports
-	 * that; in that case it does not return.
-	 * @return {@code false} if it is not supported
+	 * Called when the group of all ranks has been aborted. A runtime that can end every
+	 * process of the job does so, and does not return.
 	 */
-	default boolean abort(int code) {
-		return false;
+	default void abort(int code, String reason) {
 	}
 
 	/** Releases the shared resources. */

@@ -16,17 +16,15 @@ record LibMpiRuntime(MpiWorld world, Timeouts timeouts, CollectiveListener event
 	public void leaving() {
 		Failure cause = this.world.fatalFailure();
 		if (cause != null) {
-			int code = cause.exitCode();
-			this.events.warn("the group is broken, so the MPI job ends by MPI_Abort with exit code " + code + ": "
-					+ cause.describe());
-			this.world.abort(code);
+			abort(cause.exitCode(), cause.describe());
 		}
 	}
 
 	@Override
-	public boolean abort(int code) {
+	public void abort(int code, String reason) {
+		this.events
+			.warn("the group is broken, so the MPI job ends by MPI_Abort with exit code " + code + ": " + reason);
 		this.world.abort(code);
-		return true;
 	}
 
 	@Override
