@@ -1,53 +1,54 @@
 package io.tutti.engine.transport;
 
 /**
- * The connection to one peer, as the call that has the turn sees it: two independent
- * streams of bytes, one each way, that never block. Each call's fingerprint goes ahead of
- * its bytes by itself, once each way; bytes under a foreign one are never handed out.
+ * The connection to one peer during the current call: two independent non-blocking byte
+ * streams, one in each direction. The link sends each call's fingerprint before its first
+ * byte, and delivers no bytes of a call with another fingerprint.
  * <p>
- * Every method may throw {@link io.tutti.CollectiveException}: the peer is lost or called
- * something else.
+ * Every method throws {@link io.tutti.CollectiveException} if the peer is lost or has
+ * made a different call.
  */
 public interface Link {
 
 	/**
-	 * Takes bytes to be sent.
-	 * @return how many were taken and may be overwritten, 0 if the way is blocked
+	 * Accepts bytes to send.
+	 * @return how many were buffered or written, which may now be overwritten; 0 if the
+	 * stream accepts none
 	 */
 	long send(long address, long bytes);
 
 	/**
-	 * Sends what was taken but is still here. To be called in every round: bytes that
-	 * were taken do not leave by themselves.
-	 * @return whether nothing is left
+	 * Writes buffered bytes to the stream. Must be called in every round, since nothing
+	 * else writes them.
+	 * @return whether the buffer is empty
 	 */
 	boolean flush();
 
 	/**
-	 * Flushes, with this call's fingerprint even if no byte goes with it.
-	 * @return whether nothing is left
+	 * Flushes, and sends this call's fingerprint also if the call sends no bytes.
+	 * @return whether the buffer is empty
 	 */
 	boolean sendFingerprint();
 
-	/** Whether the peer's fingerprint of this call has come. */
+	/** Whether the peer's fingerprint of this call has arrived. */
 	boolean fingerprintReceived();
 
 	/**
-	 * Puts bytes that have come into memory.
-	 * @return how many, 0 if none have come
+	 * Copies received bytes to memory.
+	 * @return how many, 0 if none have arrived
 	 */
 	long receive(long address, long bytes);
 
 	/**
-	 * How many bytes can be read in place at {@link #readAddress()}; takes up more of
-	 * those that have come if there are fewer than wanted.
+	 * The bytes available in the receive buffer, at {@link #readAddress()}; reads more
+	 * from the stream if fewer than wanted.
 	 */
 	long readable(long wantedBytes);
 
-	/** Where the {@link #readable} bytes are. */
+	/** Address of the {@link #readable} bytes. */
 	long readAddress();
 
-	/** Gives back bytes that were read in place. */
+	/** Removes bytes from the receive buffer. */
 	void consume(long bytes);
 
 }

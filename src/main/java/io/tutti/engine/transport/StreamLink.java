@@ -9,9 +9,9 @@ import io.tutti.engine.spi.NativeMemory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A link over a {@link ByteStream}. A call's fingerprint and its first bytes leave in one
- * write and are taken up in one read, so that a small call costs one system call each
- * way; what follows moves between the stream and the caller's memory with no copy.
+ * A link over a {@link ByteStream}. A call's fingerprint and its first bytes are sent in
+ * one write and received in one read, so that a small call costs one system call in each
+ * direction. Later bytes move between the stream and the caller's memory without a copy.
  */
 public final class StreamLink implements Link {
 
@@ -21,7 +21,7 @@ public final class StreamLink implements Link {
 	private static final int SMALL_BYTES = 32 * 1024;
 
 	/**
-	 * What a reduction takes in at once: fits the second-level cache beside its result.
+	 * Receive buffer of a reduction: fits the second-level cache beside the result.
 	 */
 	private static final int LARGE_BYTES = 256 * 1024;
 
@@ -86,17 +86,17 @@ public final class StreamLink implements Link {
 		return this.peer;
 	}
 
-	/** Whether the last attempt to take in bytes found none. */
+	/** Whether the last read returned no bytes. */
 	public boolean blockedReading() {
 		return this.blockedReading;
 	}
 
-	/** Whether the last attempt to send found the way blocked. */
+	/** Whether the last write accepted no bytes. */
 	public boolean blockedWriting() {
 		return this.blockedWriting;
 	}
 
-	/** Clears what earlier calls waited for and how many bytes they moved. */
+	/** Resets the state and byte counts of earlier calls. */
 	public void unblock() {
 		this.blockedReading = false;
 		this.blockedWriting = false;
@@ -112,15 +112,15 @@ public final class StreamLink implements Link {
 
 	@Override
 	public long send(long address, long bytes) {
-		long taken = 0;
+		long accepted = 0;
 		if (this.sentFor != this.context.turn()) {
-			taken = Math.min(bytes, SMALL_BYTES);
-			open(address, taken);
+			accepted = Math.min(bytes, SMALL_BYTES);
+			queueFingerprint(address, accepted);
 		}
-		if (!drain() || taken == bytes) {
-			return taken;
+		if (!drain() || accepted == bytes) {
+			return accepted;
 		}
-		return taken + write(address + taken, bytes - taken);
+		return accepted + write(address + accepted, bytes - accepted);
 	}
 
 	@Override
@@ -131,12 +131,12 @@ public final class StreamLink implements Link {
 	@Override
 	public boolean sendFingerprint() {
 		if (this.sentFor != this.context.turn()) {
-			open(0, 0);
+			queueFingerprint(0, 0);
 		}
 		return drain();
 	}
 
-	private void open(long address, long bytes) {
+	private void queueFingerprint(long address, long bytes) {
 		this.sentFor = this.context.turn();
 		NativeMemory.copy(this.context.fingerprint(), this.out, Fingerprint.BYTES);
 		if (bytes > 0) {
@@ -179,7 +179,7 @@ public final class StreamLink implements Link {
 			return true;
 		}
 		if (this.inEnd - this.inStart < Fingerprint.BYTES) {
-			takeUp(SMALL_BYTES);
+			fill(SMALL_BYTES);
 			if (this.inEnd - this.inStart < Fingerprint.BYTES) {
 				return false;
 			}
@@ -217,7 +217,7 @@ public final class StreamLink implements Link {
 			if (wantedBytes > this.inCapacity && this.inCapacity < LARGE_BYTES) {
 				grow();
 			}
-			takeUp(wantedBytes - held);
+			fill(wantedBytes - held);
 		}
 		return Math.min(this.inEnd - this.inStart, wantedBytes);
 	}
@@ -232,7 +232,7 @@ public final class StreamLink implements Link {
 		this.inStart += (int) bytes;
 	}
 
-	private void takeUp(long wantedBytes) {
+	private void fill(long wantedBytes) {
 		int held = this.inEnd - this.inStart;
 		if (this.inStart > 0) {
 			NativeMemory.copy(this.in + this.inStart, this.in, held);

@@ -6,9 +6,9 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Byte buffers over native memory by address, as channels want them. A buffer covers a
- * whole window of the address space and is kept, so that sending from the same tensors
- * again and again allocates nothing.
+ * Byte buffers over native memory, which channels require, by address. A buffer covers a
+ * whole window of the address space and is cached, so that repeated transfers of the same
+ * tensors allocate nothing.
  */
 final class AddressWindows {
 
@@ -28,8 +28,8 @@ final class AddressWindows {
 	}
 
 	/**
-	 * A buffer whose remaining bytes start at the address: as many as asked for, or fewer
-	 * where a window ends.
+	 * A buffer whose remaining bytes start at the address. It has the requested size, or
+	 * less at the end of a window.
 	 */
 	ByteBuffer at(long address, long bytes) {
 		long window = address >>> WINDOW_SHIFT;

@@ -15,15 +15,14 @@ import io.tutti.engine.spi.CLibrary;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sets TCP_CONGESTION, which the JDK has no option for. Inside one host an algorithm made
- * for long lines (bbr) halves the bandwidth of cubic or reno. Needs the channel's file
- * descriptor, which the JDK shows only where {@code java.base/sun.nio.ch} is opened;
- * where it is not, or the kernel lacks the algorithm, the system's own stays. Where the
- * system's own is the one asked for, nothing is set.
+ * Sets the socket option TCP_CONGESTION, which the JDK does not support. Within one host
+ * an algorithm for long-distance links (bbr) has half the bandwidth of cubic or reno. The
+ * channel's file descriptor is accessible only if {@code java.base/sun.nio.ch} is opened.
+ * If it is not, or the kernel lacks the algorithm, the system default stays in effect.
  */
 final class CongestionControl {
 
-	/** The name that leaves the system's choice alone. */
+	/** The name that selects the system default. */
 	static final String SYSTEM = "system";
 
 	private static final @Nullable String DEFAULT = systemDefault();
@@ -40,8 +39,8 @@ final class CongestionControl {
 	}
 
 	/**
-	 * Asks for an algorithm.
-	 * @return {@code null} if the channel has it, otherwise why not
+	 * Selects an algorithm. Does nothing if it is the system default.
+	 * @return {@code null} if the channel uses it, otherwise the reason why not
 	 */
 	static @Nullable String set(SocketChannel channel, String algorithm) {
 		if (algorithm.equals(DEFAULT)) {

@@ -18,8 +18,8 @@ import io.tutti.engine.transport.StreamTransport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Moves bytes over TCP, one connection per peer, made on first use and owned by one
- * group.
+ * Moves bytes over TCP. A group has its own connection to each peer, established on first
+ * use.
  */
 public final class TcpTransport extends StreamTransport {
 
@@ -35,7 +35,7 @@ public final class TcpTransport extends StreamTransport {
 	private final @Nullable TcpStream[] streams;
 
 	/**
-	 * A transport without connections yet.
+	 * Opens no connections.
 	 * @param roster where each world rank accepts connections
 	 * @param listener where this process accepts its own
 	 */
