@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Paces and counts the attempts to resolve or join, and keeps the causes that an error
  * reports.
  */
-final class ConnectAttempts {
+public final class ConnectAttempts {
 
 	private static final long FIRST_PAUSE_NANOS = Duration.ofMillis(20).toNanos();
 
@@ -26,6 +26,10 @@ final class ConnectAttempts {
 	private @Nullable IOException last;
 
 	private @Nullable HandshakeException refusal;
+
+	/** No attempt yet. */
+	public ConnectAttempts() {
+	}
 
 	void begin() {
 		this.count++;
@@ -50,7 +54,7 @@ final class ConnectAttempts {
 	 * so that many ranks do not retry in lockstep.
 	 * @return whether there is time left for another attempt
 	 */
-	boolean pause(Deadline deadline) throws InterruptedException {
+	public boolean pause(Deadline deadline) throws InterruptedException {
 		Thread.sleep(Duration.ofNanos(Math.min(nextPauseNanos(), deadline.remainingNanos())));
 		return !deadline.expired();
 	}

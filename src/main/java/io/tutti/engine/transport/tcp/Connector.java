@@ -1,17 +1,21 @@
 package io.tutti.engine.transport.tcp;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.SocketException;
 import java.net.StandardSocketOptions;
 import java.nio.channels.SocketChannel;
 import java.util.List;
 import java.util.stream.IntStream;
 
 import io.tutti.CollectiveListener;
+import io.tutti.engine.bootstrap.ConnectAttempts;
 import io.tutti.engine.bootstrap.Handshake;
 import io.tutti.engine.control.ControlMessage.DataHello;
 import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.control.SessionKey;
+import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.LocalFaultException;
 import io.tutti.engine.tls.HandshakeDeadline;
@@ -88,26 +92,55 @@ final class Connector {
 		return stream;
 	}
 
-	/** Connects to a world rank within the time that a rank which listens needs. */
+	/**
+	 * Connects to a world rank within the time that a rank which listens needs. The rank
+	 * may close connections during their handshake to make room for others, before any
+	 * data are sent.
+	 */
 	private TcpStream open(DataHello hello, Runnable progressCheck) throws IOException {
 		PeerAddress address = this.roster.get(hello.acceptor());
 		InetSocketAddress target = resolved(address);
 		HandshakeDeadline limit = HandshakeDeadline.within(this.settings.connect());
+		Deadline lastAttempt = Deadline.after(this.settings.connect());
+		ConnectAttempts attempts = new ConnectAttempts();
+		while (true) {
+			try {
+				TcpStream stream = new TcpStream(
+						this.handshake.connect(target, this.settings.tls(), (_) -> hello, () -> {
+							progressCheck.run();
+							limit.check();
+						}));
+				stream.watch(new HostProbe(address, this.settings.heartbeat()));
+				return stream;
+			}
+			catch (LocalFaultException ex) {
+				throw ex;
+			}
+			catch (IOException ex) {
+				if (!closedByPeer(ex) || !pause(attempts, lastAttempt)) {
+					throw new IOException(
+							"connecting to " + address.host() + ":" + address.port() + " failed: " + ex.getMessage(),
+							ex);
+				}
+				progressCheck.run();
+			}
+		}
+	}
+
+	/** Whether a connection has ended or was reset, which has no type of its own. */
+	private static boolean closedByPeer(IOException ex) {
+		return ex instanceof EOFException || ex.getClass() == SocketException.class
+				|| ex.getClass() == IOException.class;
+	}
+
+	/** An interrupt ends the pause and the attempts. */
+	private static boolean pause(ConnectAttempts attempts, Deadline lastAttempt) {
 		try {
-			TcpStream stream = new TcpStream(
-					this.handshake.connect(target, this.settings.tls(), (local) -> hello, () -> {
-						progressCheck.run();
-						limit.check();
-					}));
-			stream.watch(new HostProbe(address, this.settings.heartbeat()));
-			return stream;
+			return attempts.pause(lastAttempt);
 		}
-		catch (LocalFaultException ex) {
-			throw ex;
-		}
-		catch (IOException ex) {
-			throw new IOException(
-					"connecting to " + address.host() + ":" + address.port() + " failed: " + ex.getMessage(), ex);
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			return false;
 		}
 	}
 

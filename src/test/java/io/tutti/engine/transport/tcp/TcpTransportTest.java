@@ -4,21 +4,31 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.StandardSocketOptions;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 import io.tutti.CollectiveListener;
 import io.tutti.CollectiveTimeoutException;
+import io.tutti.engine.bootstrap.ConnectionAcceptor;
+import io.tutti.engine.bootstrap.Handshake;
 import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.control.SessionKey;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.IssuedCall;
+import io.tutti.engine.tls.HandshakeDeadline;
+import io.tutti.engine.tls.PeerSocket;
 import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 @Timeout(60)
@@ -46,6 +56,39 @@ class TcpTransportTest {
 			for (SocketChannel channel : queued) {
 				channel.close();
 			}
+		}
+	}
+
+	/** As a rank does to make room for the handshakes of others. */
+	@Test
+	void aConnectionThatIsResetDuringTheHandshakeIsMadeAgain() throws Exception {
+		SessionKey key = new SessionKey(new byte[] { 7 });
+		ServerSocketChannel server = ServerSocketChannel.open().bind(new InetSocketAddress(LOOPBACK, 0));
+		CompletableFuture<PeerSocket> served = new CompletableFuture<>();
+		try (ConnectionAcceptor acceptor = new ConnectionAcceptor(server, 2, Duration.ofSeconds(10));
+				DataListener own = DataListener.open(LOOPBACK, 0, 2);
+				TcpTransport transport = new TcpTransport(GroupIdentity.world(1, 2, 0), new FailureLatch(),
+						List.of(address(0, acceptor.port()), address(1, own.port())), own, key,
+						new TcpSettings(CongestionControl.SYSTEM, Duration.ofSeconds(10), Duration.ofSeconds(10), true,
+								null),
+						CollectiveListener.NONE)) {
+			Thread.ofVirtual().start(() -> {
+				try (SocketChannel first = server.accept()) {
+					first.setOption(StandardSocketOptions.SO_LINGER, 0);
+				}
+				catch (IOException ex) {
+					served.completeExceptionally(ex);
+				}
+				acceptor.start("accept-second", null, Handshake.ofData(key), (socket, client) -> {
+					acceptor.release(socket);
+					Handshake.write(socket, client.welcome(), HandshakeDeadline.within(Duration.ofSeconds(10)));
+					served.complete(socket);
+				});
+			});
+			transport.begin(IssuedCall.barrier(2, Duration.ofSeconds(30)));
+			transport.link(0);
+			assertThat(transport.awaited()).isEmpty();
+			served.get(10, TimeUnit.SECONDS).close();
 		}
 	}
 
