@@ -12,11 +12,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Runs a benchmark on one rank; every rank of the group must run the same.
  * <p>
- * Calls follow each other without a barrier in between. Results are checked before the
- * samples, after the last one, and in further calls after it. A sample is one call, or
- * below 64 KiB the mean of at least 16 calls, since reading the clock would distort a
- * single one. Each rank computes the median, minimum and maximum of its samples. The
- * reported values are the maxima over all ranks.
+ * Calls follow each other without a barrier in between, but for one before the last
+ * sample, whose results are checked. Results are checked before the samples, after the
+ * last one, and in further calls after it. A sample is one call, or below 64 KiB the mean
+ * of at least 16 calls, since reading the clock would distort a single one. Each rank
+ * computes the median, minimum and maximum of its samples. The reported values are the
+ * maxima over all ranks.
  */
 public final class CollectiveBenchmark {
 

@@ -68,7 +68,7 @@ public final class CoreDistances {
 		long far = this.runs.stream().filter((run) -> Math.max(run.before, run.after) > limit).count();
 		return String.format(Locale.ROOT,
 				"a cache line took %.0f to %.0f ns between the cores: processors moved between core complexes, and were"
-						+ " far from each other in %d of %d runs; compare rounds of one state",
+						+ " far from each other in %d of %d runs; compare runs without --interleave of one state",
 				lowest, highest, far, this.runs.size());
 	}
 

@@ -18,6 +18,7 @@ import io.tutti.DataType;
 import io.tutti.ReduceOp;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.bootstrap.Endpoint;
 import io.tutti.engine.bootstrap.Endpoint.NameService;
 import io.tutti.engine.bootstrap.Rendezvous;
 import io.tutti.engine.control.ControlPlane;
@@ -186,9 +187,10 @@ public final class Engine implements AutoCloseable {
 	}
 
 	/**
-	 * Where to listen; {@code null} for everywhere. A name that does not resolve yet is
-	 * not treated as loopback: its host may still be starting. The name of a host may be
-	 * a loopback address on that host only, so that ranks of other hosts need more than
+	 * Where to listen; {@code null} for everywhere. Nobody connects to a single rank. A
+	 * name that does not resolve yet is not treated as loopback: its host may still be
+	 * starting. The name of a host may be a loopback address on that host only, so that
+	 * ranks of other hosts need more than loopback, unless the address is literally
 	 * loopback. Without a token that takes a bind address, which needs one or permission
 	 * to go without.
 	 */
@@ -199,8 +201,12 @@ public final class Engine implements AutoCloseable {
 			if (chosen != null) {
 				return InetAddress.getByName(chosen);
 			}
+			if (assignment.worldSize() == 1) {
+				return InetAddress.getLoopbackAddress();
+			}
 			InetAddress[] master = names.addressesOf(assignment.masterAddress());
-			boolean oneHost = assignment.localWorldSize() == assignment.worldSize() || settings.token() == null;
+			boolean oneHost = assignment.localWorldSize() == assignment.worldSize() || settings.token() == null
+					|| Endpoint.isLoopback(assignment.masterAddress());
 			return (oneHost && isLoopback(master) && (bind == null || isLoopback(names.addressesOf(bind))))
 					? LocalAddress.firstOf(master) : null;
 		}

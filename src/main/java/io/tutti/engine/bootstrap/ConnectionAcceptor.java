@@ -152,8 +152,8 @@ public final class ConnectionAcceptor implements AutoCloseable {
 				// The process is most likely out of memory or threads.
 				if (!reported) {
 					reported = true;
-					Thread thread = Thread.currentThread();
-					thread.getUncaughtExceptionHandler().uncaughtException(thread, ex);
+					// The thread's handler may end the process.
+					ex.printStackTrace();
 				}
 			}
 			this.limiter.closeOldest();

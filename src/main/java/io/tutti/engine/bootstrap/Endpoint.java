@@ -106,7 +106,7 @@ public record Endpoint(String host, int port) {
 	}
 
 	/** Whether a host is literally a loopback address; resolves no name. */
-	static boolean isLoopback(String host) {
+	public static boolean isLoopback(String host) {
 		try {
 			return host.equals("localhost") || InetAddress.ofLiteral(host).isLoopbackAddress();
 		}

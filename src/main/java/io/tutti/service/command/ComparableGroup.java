@@ -50,10 +50,10 @@ final class ComparableGroup {
 		world.allReduce(different, ReduceOp.MAX);
 		if (different[0] != 0) {
 			throw new ConfigurationException(
-					"The launcher has bound the ranks to different cores, and the peers would share the "
+					"The ranks may use different cores, and the peers would share the "
 							+ BitSet.valueOf(ofRank0).cardinality() + " of rank 0",
 					"Start the ranks with --bind-to none (mpirun), -bind-to none (mpiexec), --cpu-bind=none (srun) or"
-							+ " by ./tutti launch",
+							+ " by ./tutti launch, in one container",
 					null);
 		}
 	}

@@ -8,8 +8,11 @@ import io.swagger.v3.oas.annotations.media.ExampleObject;
 import io.swagger.v3.oas.annotations.media.Schema;
 import io.swagger.v3.oas.annotations.responses.ApiResponse;
 import io.swagger.v3.oas.annotations.tags.Tag;
+import io.tutti.CollectiveException;
+import io.tutti.Failure;
 import io.tutti.engine.control.PeerStatus;
 import io.tutti.service.group.GroupLifecycle;
+import io.tutti.service.group.GroupUnavailableException;
 import io.tutti.service.group.JoinedGroup;
 
 import org.springframework.http.HttpStatus;
@@ -79,10 +82,11 @@ final class ControlController {
 		JoinedGroup joined = this.group.ready();
 		PeerStatus zero = (joined.world().rank() != 0) ? joined.control().peer(0) : null;
 		if (zero != null && zero.state() != PeerStatus.State.UP) {
-			throw new ProblemException(HttpStatus.SERVICE_UNAVAILABLE, ProblemType.PEER_LOST,
-					"rank 0 has left and cannot send the request to every rank")
-				.member("missingRanks", List.of(0))
-				.member("hint", "Stop each rank that is left with SIGTERM");
+			Failure left = Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(0),
+					"it has left the group and cannot send the request to every rank");
+			CollectiveException failure = CollectiveException.of(joined.world().rank(), joined.world().worldSize(),
+					left, null);
+			throw new GroupUnavailableException(this.group.statusOf(joined, failure), failure);
 		}
 		return joined;
 	}

@@ -8,6 +8,7 @@ import java.util.concurrent.CompletionException;
 
 import io.tutti.CollectiveException;
 import io.tutti.ExitCode;
+import io.tutti.Failure;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.control.BarrierOutcome;
@@ -194,14 +195,19 @@ final class HttpCollectives {
 
 	/**
 	 * Without rank 0's answer, the call may have been matched and its number be missing
-	 * on this rank. Later calls then fail, since they would wait for it forever.
+	 * on this rank. Later calls then fail, since they would wait for it forever. That
+	 * another rank leaves is heard after all answers that rank 0 gave before, so that the
+	 * calls matched until then can complete.
 	 */
 	private CallMatch match(Calls of, RoundWait wait, CallSignature signature) {
 		try {
 			return of.joined.control().match(wait, signature);
 		}
 		catch (CollectiveException ex) {
-			of.order.end(new GroupUnavailableException(this.group.statusOf(of.joined, ex), ex));
+			boolean otherRankLeft = ex.failure().kind() == Failure.Kind.PEER_LOST && !ex.failure().ranks().contains(0);
+			if (!otherRankLeft) {
+				of.order.end(new GroupUnavailableException(this.group.statusOf(of.joined, ex), ex));
+			}
 			throw ex;
 		}
 	}

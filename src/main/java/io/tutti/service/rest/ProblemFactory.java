@@ -61,7 +61,8 @@ final class ProblemFactory {
 	/** The group has not formed, is broken or was left. */
 	ProblemException unavailable(GroupUnavailableException ex) {
 		Failure failure = ex.status().failure();
-		boolean forming = ex.status().state() == GroupState.FORMING;
+		// READY: a new generation has formed since the request was read.
+		boolean forming = ex.status().state() == GroupState.FORMING || ex.status().state() == GroupState.READY;
 		ProblemType type = (failure != null && !forming) ? ProblemType.of(failure.kind())
 				: ProblemType.GROUP_NOT_FORMED;
 		ProblemException problem = new ProblemException(HttpStatus.SERVICE_UNAVAILABLE, type,

@@ -21,12 +21,17 @@ class DataAddressTest {
 			host) -> new InetAddress[] { InetAddress.ofLiteral(host.equals("node-7") ? "127.0.1.1" : host) };
 
 	private static @Nullable InetAddress address(int localWorldSize, @Nullable String token, @Nullable String bind) {
+		return address(new RankAssignment(0, 4, 0, localWorldSize, "node-7", 29500), token, bind);
+	}
+
+	private static @Nullable InetAddress address(RankAssignment assignment, @Nullable String token,
+			@Nullable String bind) {
 		EngineSettings defaults = EngineSettings.DEFAULTS;
 		Duration limit = Duration.ofSeconds(1);
 		EngineSettings settings = new EngineSettings(defaults.backend(), "job", token, -1, bind, null, null, 0,
 				defaults.congestionControl(), new SharedConfig(TransportChoice.TCP, AlgorithmOverrides.NONE),
 				new Timeouts(limit, limit, limit, limit, limit), null);
-		return Engine.dataAddress(new RankAssignment(0, 4, 0, localWorldSize, "node-7", 29500), settings, NAMES);
+		return Engine.dataAddress(assignment, settings, NAMES);
 	}
 
 	@Test
@@ -51,6 +56,19 @@ class DataAddressTest {
 	void withoutATokenNothingListensBeyondLoopbackUnlessItIsAskedTo() {
 		assertThat(address(2, null, null)).isEqualTo(InetAddress.ofLiteral("127.0.1.1"));
 		assertThat(address(2, null, "127.0.0.1")).isEqualTo(InetAddress.ofLiteral("127.0.1.1"));
+	}
+
+	@Test
+	void aSingleRankListensOnLoopbackWhateverTheAddresses() {
+		RankAssignment single = new RankAssignment(0, 1, 0, 1, "10.0.0.1", 29500);
+		assertThat(address(single, null, "0.0.0.0")).isEqualTo(InetAddress.getLoopbackAddress());
+	}
+
+	/** No other host can reach it, however many the launcher counts. */
+	@Test
+	void aRendezvousAtALoopbackAddressKeepsDataOnLoopback() {
+		RankAssignment two = new RankAssignment(0, 4, 0, 2, "127.0.0.1", 29500);
+		assertThat(address(two, "a token", null)).isEqualTo(InetAddress.ofLiteral("127.0.0.1"));
 	}
 
 }

@@ -67,8 +67,9 @@ class ConnectionAcceptorTest {
 		}
 	}
 
+	/** A handler of uncaught exceptions may end the process. */
 	@Test
-	void anErrorDoesNotEndTheAcceptorAndIsReportedOnce() throws Exception {
+	void anErrorEndsNeitherTheAcceptorNorTheProcess() throws Exception {
 		ServerSocketChannel server = ServerSocketChannel.open().bind(new InetSocketAddress("127.0.0.1", 0));
 		List<Throwable> reported = new CopyOnWriteArrayList<>();
 		Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
@@ -87,7 +88,7 @@ class ConnectionAcceptorTest {
 						HandshakeDeadline.within(Duration.ofSeconds(20))))
 				.isInstanceOf(IOException.class);
 			assertThat(served.await(20, TimeUnit.SECONDS)).isTrue();
-			assertThat(reported).singleElement().isInstanceOf(OutOfMemoryError.class);
+			assertThat(reported).isEmpty();
 		}
 		finally {
 			Thread.setDefaultUncaughtExceptionHandler(before);

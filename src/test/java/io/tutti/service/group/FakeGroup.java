@@ -2,6 +2,7 @@ package io.tutti.service.group;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -83,6 +84,7 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 	public void addPeer(PeerStatus peer) {
 		this.peers.removeIf((known) -> known.rank() == peer.rank());
 		this.peers.add(peer);
+		this.peers.sort(Comparator.comparingInt(PeerStatus::rank));
 	}
 
 	public void fail(Failure failure) {

@@ -7,6 +7,7 @@ import java.net.SocketException;
 import java.net.StandardSocketOptions;
 import java.nio.channels.SocketChannel;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 
 import io.tutti.CollectiveListener;
@@ -104,12 +105,15 @@ final class Connector {
 		Deadline lastAttempt = Deadline.after(this.settings.connect());
 		ConnectAttempts attempts = new ConnectAttempts();
 		while (true) {
+			AtomicBoolean connected = new AtomicBoolean();
 			try {
-				TcpStream stream = new TcpStream(
-						this.handshake.connect(target, this.settings.tls(), (_) -> hello, () -> {
-							progressCheck.run();
-							limit.check();
-						}));
+				TcpStream stream = new TcpStream(this.handshake.connect(target, this.settings.tls(), (_) -> {
+					connected.set(true);
+					return hello;
+				}, () -> {
+					progressCheck.run();
+					limit.check();
+				}));
 				stream.watch(new HostProbe(address, this.settings.heartbeat()));
 				return stream;
 			}
@@ -117,7 +121,7 @@ final class Connector {
 				throw ex;
 			}
 			catch (IOException ex) {
-				if (!closedByPeer(ex) || !pause(attempts, lastAttempt)) {
+				if (!connected.get() || !closedByPeer(ex) || !pause(attempts, lastAttempt)) {
 					throw new IOException(
 							"connecting to " + address.host() + ":" + address.port() + " failed: " + ex.getMessage(),
 							ex);

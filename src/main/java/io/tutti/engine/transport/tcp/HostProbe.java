@@ -11,8 +11,10 @@ import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 import io.tutti.engine.control.PeerAddress;
+import io.tutti.engine.spi.Deadline;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +40,8 @@ final class HostProbe {
 
 	/** The kernel gives up to connect later. */
 	private static final int LONGEST_MILLIS = 60_000;
+
+	private static final Duration PAUSE = Duration.ofMillis(100);
 
 	/** What one attempt to reach the peer by two questions has shown. */
 	private static final class Attempt {
@@ -119,19 +123,29 @@ final class HostProbe {
 		}
 	}
 
+	/** A network that is unreachable for a moment is no answer: asks until the limit. */
 	private boolean connects() {
-		try (SocketChannel channel = SocketChannel.open()) {
-			return connects(channel.socket());
-		}
-		catch (IOException ex) {
-			// This host lacks descriptors, which says nothing of the peer's.
-			return true;
+		Deadline limit = Deadline.after(Duration.ofMillis(this.limitMillis));
+		while (true) {
+			try (SocketChannel channel = SocketChannel.open()) {
+				if (connects(channel.socket(), (int) Math.max(1, limit.remaining().toMillis()))) {
+					return true;
+				}
+			}
+			catch (IOException ex) {
+				// This host lacks descriptors, which says nothing of the peer's.
+				return true;
+			}
+			if (limit.expired()) {
+				return false;
+			}
+			LockSupport.parkNanos(PAUSE.toNanos());
 		}
 	}
 
-	private boolean connects(Socket socket) {
+	private boolean connects(Socket socket, int timeoutMillis) {
 		try {
-			socket.connect(new InetSocketAddress(this.peer.host(), this.peer.port()), this.limitMillis);
+			socket.connect(new InetSocketAddress(this.peer.host(), this.peer.port()), timeoutMillis);
 			return true;
 		}
 		catch (ConnectException ex) {

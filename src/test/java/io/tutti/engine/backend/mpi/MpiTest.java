@@ -76,7 +76,7 @@ class MpiTest {
 			.withMessageContaining("192.0.2.1 is reachable from other hosts and no token is given");
 		Map<String, String> ranks = Map.of("RANK", "0", "WORLD_SIZE", "2", "MASTER_ADDR", "192.0.2.1");
 		assertThatIllegalArgumentException().isThrownBy(() -> MpiEnvironment.init(ranks))
-			.withMessageContaining("set tutti.security.token");
+			.withMessageContaining("Set tutti.security.token");
 	}
 
 	@Test
