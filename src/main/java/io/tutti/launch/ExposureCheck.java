@@ -1,8 +1,6 @@
 package io.tutti.launch;
 
 import java.net.InetAddress;
-import java.net.UnknownHostException;
-import java.util.Arrays;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.stream.Stream;
@@ -78,25 +76,13 @@ public final class ExposureCheck {
 			return;
 		}
 		addresses.filter(Objects::nonNull)
-			.filter((address) -> !isLoopback(address))
+			.filter((address) -> !Endpoint.resolvesToLoopback(address))
 			.findFirst()
 			.ifPresent((address) -> {
 				throw new BadConfigurationException(
 						"rendezvous would listen on " + address + ", which other hosts can reach, and no token is set",
 						String.format(Locale.ROOT, ACTION, local), null);
 			});
-	}
-
-	/**
-	 * An unresolvable name is not loopback, since it may resolve to any address later.
-	 */
-	private static boolean isLoopback(String address) {
-		try {
-			return Arrays.stream(InetAddress.getAllByName(address)).allMatch(InetAddress::isLoopbackAddress);
-		}
-		catch (UnknownHostException ex) {
-			return false;
-		}
 	}
 
 }

@@ -4,6 +4,7 @@ import java.net.InetAddress;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -111,6 +112,19 @@ public record Endpoint(String host, int port) {
 			return host.equals("localhost") || InetAddress.ofLiteral(host).isLoopbackAddress();
 		}
 		catch (IllegalArgumentException ex) {
+			return false;
+		}
+	}
+
+	/**
+	 * Whether all addresses of a host are loopback. An unknown name is not loopback: it
+	 * may resolve to any address later. Uses the name service.
+	 */
+	public static boolean resolvesToLoopback(String host) {
+		try {
+			return Arrays.stream(InetAddress.getAllByName(host)).allMatch(InetAddress::isLoopbackAddress);
+		}
+		catch (UnknownHostException ex) {
 			return false;
 		}
 	}

@@ -133,8 +133,9 @@ final class ComparisonRun {
 	private void measure() {
 		CollectiveBenchmark benchmark = new CollectiveBenchmark(this.joined.world(), this.options, this.binding);
 		benchmark.run(this::take);
-		if (this.joined.world().rank() == 0 && benchmark.note() != null) {
-			say(benchmark.note());
+		String note = benchmark.note();
+		if (this.joined.world().rank() == 0 && note != null) {
+			say(note);
 		}
 	}
 

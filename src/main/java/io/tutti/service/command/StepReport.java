@@ -23,8 +23,7 @@ record StepReport(BenchmarkReport format) {
 					+ "\n# added: the step over that of the same system without communication, by medians and by minima;"
 					+ " exposed: its part of the step\n# reduce: fastest all-reduce of as many bytes from private memory"
 					+ "\n# tutti: over " + transport + "; " + TorchProgram.LABEL
-					+ ": over tcp; freed memory: tutti keeps" + " blocks of up to 32 MiB, " + TorchProgram.LABEL
-					+ " all";
+					+ ": over tcp; freed memory: tutti keeps blocks of up to 32 MiB, " + TorchProgram.LABEL + " all";
 			case TSV -> "system\tcommunication\tranks\tparameters\tbatch\tp50_ms\tmin_ms\tsamples_per_s\tadded_ms"
 					+ "\tadded_min_ms\tall_reduce_ms\texposed\tsteps";
 			case JSON -> "";

@@ -1,9 +1,6 @@
 package io.tutti.engine.backend.mpi;
 
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
-import java.util.Arrays;
 
 import io.tutti.BackendUnavailableException;
 import io.tutti.CollectiveListener;
@@ -89,7 +86,7 @@ public final class Mpi implements AutoCloseable {
 			throw new InvalidRankException("rank", rank, worldSize);
 		}
 		Endpoint rendezvous = Endpoint.parse(masterAddress, RankAssignment.DEFAULT_MASTER_PORT);
-		if (token == null && worldSize > 1 && !isLoopback(rendezvous.host())) {
+		if (token == null && worldSize > 1 && !Endpoint.resolvesToLoopback(rendezvous.host())) {
 			throw new IllegalArgumentException("the rendezvous address " + rendezvous.host()
 					+ " is reachable from other hosts and no token is given: pass the same token on every rank");
 		}
@@ -127,15 +124,6 @@ public final class Mpi implements AutoCloseable {
 	 */
 	public static EngineSettings settings(@Nullable String library) {
 		return EngineSettings.DEFAULTS.withBackend(Backends.MPI, library);
-	}
-
-	private static boolean isLoopback(String address) {
-		try {
-			return Arrays.stream(InetAddress.getAllByName(address)).allMatch(InetAddress::isLoopbackAddress);
-		}
-		catch (UnknownHostException ex) {
-			return false;
-		}
 	}
 
 	private static MpiIoException unreachable(RankAssignment assignment, RuntimeException cause) {
