@@ -21,9 +21,10 @@ public final class StreamLink implements Link {
 	private static final int SMALL_BYTES = 32 * 1024;
 
 	/**
-	 * Receive buffer of a reduction: fits the second-level cache beside the result.
+	 * Receive buffer of a reduction: takes in what one write of the peer sends, and still
+	 * fits the second-level cache beside the result.
 	 */
-	private static final int LARGE_BYTES = 256 * 1024;
+	private static final int LARGE_BYTES = 512 * 1024;
 
 	private static final long ALIGNMENT = 64;
 
