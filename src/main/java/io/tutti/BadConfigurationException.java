@@ -32,6 +32,15 @@ public final class BadConfigurationException extends IllegalArgumentException im
 	 * Creates an exception with the action to take.
 	 * @param problem the property at fault and its value
 	 * @param action what to do about it, as a sentence with no full stop
+	 */
+	public BadConfigurationException(String problem, String action) {
+		this(problem, action, null);
+	}
+
+	/**
+	 * Creates an exception with the action to take and the reason.
+	 * @param problem the property at fault and its value
+	 * @param action what to do about it, as a sentence with no full stop
 	 * @param cause the reason, {@code null} if there is no other exception
 	 */
 	public BadConfigurationException(String problem, String action, @Nullable Throwable cause) {

@@ -42,7 +42,7 @@ public final class ExposureCheck {
 			throw new BadConfigurationException(
 					"HTTP would listen on " + ((address != null) ? address.getHostAddress() : "every address")
 							+ ", which other hosts can reach, and no token is set",
-					String.format(Locale.ROOT, ACTION, "or tutti.http.address=127.0.0.1"), null);
+					String.format(Locale.ROOT, ACTION, "or tutti.http.address=127.0.0.1"));
 		}
 	}
 
@@ -81,7 +81,7 @@ public final class ExposureCheck {
 			.ifPresent((address) -> {
 				throw new BadConfigurationException(
 						"rendezvous would listen on " + address + ", which other hosts can reach, and no token is set",
-						String.format(Locale.ROOT, ACTION, local), null);
+						String.format(Locale.ROOT, ACTION, local));
 			});
 	}
 

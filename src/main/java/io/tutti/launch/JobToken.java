@@ -40,8 +40,7 @@ public final class JobToken {
 			return (token != null) ? checked(token, TOKEN) : null;
 		}
 		if (token != null) {
-			throw new BadConfigurationException(TOKEN + " and " + TOKEN_FILE + " are both set", "Set only one of them",
-					null);
+			throw new BadConfigurationException(TOKEN + " and " + TOKEN_FILE + " are both set", "Set only one of them");
 		}
 		return checked(read(file), "file " + file + " (" + TOKEN_FILE + ")");
 	}
@@ -60,11 +59,11 @@ public final class JobToken {
 		String stripped = token.strip();
 		if (stripped.isEmpty()) {
 			throw new BadConfigurationException(from + " contains no token",
-					"Put a secret there, or unset the property", null);
+					"Put a secret there, or unset the property");
 		}
 		if (stripped.getBytes(StandardCharsets.UTF_8).length > RegularFile.MAX_TOKEN_BYTES) {
 			throw new BadConfigurationException(from + " is longer than " + RegularFile.MAX_TOKEN_BYTES + " bytes",
-					"Use a shorter secret", null);
+					"Use a shorter secret");
 		}
 		return stripped;
 	}

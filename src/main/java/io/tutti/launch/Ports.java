@@ -26,7 +26,7 @@ public final class Ports {
 		if (port > last) {
 			throw new BadConfigurationException(property + "=" + port + " plus local rank " + localRank
 					+ " exceeds the highest port, " + WholeNumber.MAX_PORT,
-					"Set " + property + " to " + last + " or less, or to 0", null);
+					"Set " + property + " to " + last + " or less, or to 0");
 		}
 		return (port == 0) ? 0 : port + localRank;
 	}

@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.List;
 
 import io.tutti.BackendUnavailableException;
+import io.tutti.BadConfigurationException;
 import io.tutti.engine.backend.Backends;
-import io.tutti.service.config.ConfigurationException;
 import io.tutti.launch.NearestName;
 
 import org.springframework.boot.EnvironmentPostProcessor;
@@ -37,8 +37,8 @@ public final class BackendProfile implements EnvironmentPostProcessor, Ordered {
 
 	private static void requireKnown(String name) {
 		if (!Backends.names().contains(name)) {
-			throw new ConfigurationException(PROPERTY + "=" + name + " is not a backend", NearestName.advice(name,
-					Backends.names(), "The backends are " + String.join(", ", Backends.names())), null);
+			throw new BadConfigurationException(PROPERTY + "=" + name + " is not a backend", NearestName.advice(name,
+					Backends.names(), "The backends are " + String.join(", ", Backends.names())));
 		}
 	}
 

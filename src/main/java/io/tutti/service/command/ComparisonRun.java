@@ -8,6 +8,7 @@ import java.util.Objects;
 import java.util.OptionalDouble;
 import java.util.stream.Stream;
 
+import io.tutti.BadConfigurationException;
 import io.tutti.ProcessGroup;
 import io.tutti.benchmark.BenchmarkOptions;
 import io.tutti.benchmark.BenchmarkReport;
@@ -23,7 +24,6 @@ import io.tutti.benchmark.peer.ComparisonReport;
 import io.tutti.benchmark.peer.Peer;
 import io.tutti.benchmark.peer.PeerBenchmark;
 import io.tutti.benchmark.peer.PeerJob;
-import io.tutti.service.config.ConfigurationException;
 import io.tutti.service.config.TransportProperties;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
@@ -79,10 +79,10 @@ final class ComparisonRun {
 			BindTo bindTo) throws Exception {
 		GroupLifecycle group = context.getBean(GroupLifecycle.class);
 		if (group.assignment().localWorldSize() != group.assignment().worldSize()) {
-			throw new ConfigurationException(
+			throw new BadConfigurationException(
 					"Only " + group.assignment().localWorldSize() + " of " + group.assignment().worldSize()
 							+ " ranks are on this host",
-					"--against needs all ranks on one host: start them there or omit it", null);
+					"--against needs all ranks on one host: start them there or omit it");
 		}
 		JoinedGroup joined = group.formed().get();
 		ProcessGroup world = joined.world();

@@ -32,8 +32,8 @@ final class ConfiguredProperties {
 	 * Reads the properties; the elements of a list are separated by commas. Spring is not
 	 * used where no file configures anything.
 	 * @param arguments properties from the command line
-	 * @throws io.tutti.service.config.ConfigurationException if a property does not exist
-	 * or a file cannot be read
+	 * @throws io.tutti.BadConfigurationException if a property does not exist or a file
+	 * cannot be read
 	 * @throws IllegalArgumentException if a property is misspelt where Spring is not used
 	 */
 	static Function<String, @Nullable String> read(List<String> arguments) {

@@ -5,10 +5,10 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
+import io.tutti.BadConfigurationException;
 import io.tutti.ElasticGroup;
 import io.tutti.ExitCode;
 import io.tutti.engine.Timeouts;
-import io.tutti.service.config.ConfigurationException;
 import io.tutti.service.config.HttpAnnouncement;
 import io.tutti.service.config.TrainProperties;
 import io.tutti.service.group.GroupLifecycle;
@@ -66,8 +66,8 @@ final class ElasticTrainingRun {
 
 	/**
 	 * Checks an application's options before its rank joins the group.
-	 * @throws ConfigurationException if it is to train on a GPU, to divide the optimizer
-	 * or to share batches by weights, or a file cannot be used
+	 * @throws BadConfigurationException if it is to train on a GPU, to divide the
+	 * optimizer or to share batches by weights, or a file cannot be used
 	 */
 	static void check(ApplicationContext context, TrainingOptions options) {
 		TrainingFiles.requireUsable(options);
@@ -85,40 +85,40 @@ final class ElasticTrainingRun {
 
 	/**
 	 * Checks the device of an elastic job.
-	 * @throws ConfigurationException if the properties ask for a GPU
+	 * @throws BadConfigurationException if the properties ask for a GPU
 	 */
 	static void requireProcessor(TrainProperties properties) {
 		if (properties.choice().kind() == DeviceChoice.Kind.CUDA) {
-			throw new ConfigurationException(
+			throw new BadConfigurationException(
 					"a training job with tutti.elastic.min-ranks cannot use tutti.train.device=" + properties.device()
 							+ ", since it trains on the CPU",
-					"Remove it, or start the job without --min-ranks", null);
+					"Remove it, or start the job without --min-ranks");
 		}
 	}
 
 	/**
 	 * Checks the optimizer of an elastic job.
-	 * @throws ConfigurationException if the ranks are to divide it
+	 * @throws BadConfigurationException if the ranks are to divide it
 	 */
 	static void requireWholeOptimizer(TrainingOptions options) {
 		if (options.shardsOptimizer()) {
-			throw new ConfigurationException(
+			throw new BadConfigurationException(
 					"--sharded-optimizer loses the state of each lost rank, with which a job"
 							+ " with tutti.elastic.min-ranks is to continue",
-					"Remove it, or start the job without --min-ranks", null);
+					"Remove it, or start the job without --min-ranks");
 		}
 	}
 
 	/**
 	 * Checks the shares of an elastic job.
-	 * @throws ConfigurationException if they hold for one world size only
+	 * @throws BadConfigurationException if they hold for one world size only
 	 */
 	static void requireSharesOfAnyWorldSize(TrainingOptions options) {
 		if (options.shares().weights() != null) {
-			throw new ConfigurationException(
+			throw new BadConfigurationException(
 					"--rank-weights " + options.shares()
 							+ " holds for one number of ranks, and that of a job with tutti.elastic.min-ranks changes",
-					"Use --rank-weights measured, or remove it, or start the job without --min-ranks", null);
+					"Use --rank-weights measured, or remove it, or start the job without --min-ranks");
 		}
 	}
 

@@ -12,7 +12,6 @@ import io.tutti.ExitCode;
 import io.tutti.launch.RankResolution;
 import io.tutti.launch.ResolutionException;
 import io.tutti.launch.ResolutionSettings;
-import io.tutti.service.config.ConfigurationException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -67,7 +66,7 @@ public final class EnvCommand implements Callable<Integer> {
 			write(System.out, this.json ? report.json() + "\n" : report.text());
 			return ExitCode.DONE;
 		}
-		catch (ResolutionException | ConfigurationException | IllegalArgumentException ex) {
+		catch (ResolutionException | IllegalArgumentException ex) {
 			write(System.err, "tutti env: " + ex.getMessage() + "\n");
 			return ExitCode.BAD_CONFIGURATION;
 		}

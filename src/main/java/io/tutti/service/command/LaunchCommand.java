@@ -22,7 +22,6 @@ import io.tutti.launch.LocalLauncher;
 import io.tutti.launch.ProcessProperties;
 import io.tutti.launch.TuttiProgram;
 import io.tutti.launch.NearestName;
-import io.tutti.service.config.ConfigurationException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IModelTransformer;
@@ -111,7 +110,7 @@ public final class LaunchCommand implements Callable<Integer> {
 			LaunchTimings timings = LaunchTimings.from(ofRanks);
 			return new StoppableLaunch(new LocalLauncher(plan, timings, console), timings.longestStop()).run();
 		}
-		catch (IllegalArgumentException | ConfigurationException ex) {
+		catch (IllegalArgumentException ex) {
 			console.say(String.valueOf(ex.getMessage()));
 			return ExitCode.BAD_CONFIGURATION;
 		}

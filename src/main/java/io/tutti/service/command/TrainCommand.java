@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 
+import io.tutti.BadConfigurationException;
 import io.tutti.ExitCode;
-import io.tutti.service.config.ConfigurationException;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.config.RankLogging;
 import io.tutti.training.LibtorchLoader;
@@ -197,10 +197,10 @@ final class TrainCommand implements Callable<Integer> {
 		String name = this.selection.name();
 		String beans = String.join(", ", context.getBeanNamesForType(TrainingTask.class));
 		if (!context.containsBean(name) || !context.isTypeMatch(name, TrainingTask.class)) {
-			throw new ConfigurationException(
+			throw new BadConfigurationException(
 					"--task " + name + " is neither a class nor a bean of type TrainingTask"
 							+ (beans.isEmpty() ? "" : "; the beans are " + beans),
-					"Give the full name of the class, and the jar that holds it with --class-path", null);
+					"Give the full name of the class, and the jar that holds it with --class-path");
 		}
 		return context.getBean(name, TrainingTask.class);
 	}

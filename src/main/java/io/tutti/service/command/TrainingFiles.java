@@ -7,8 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 
-import io.tutti.ExitCode;
-import io.tutti.service.config.ConfigurationException;
+import io.tutti.BadConfigurationException;
 import io.tutti.training.job.TrainingOptions;
 import org.jspecify.annotations.Nullable;
 
@@ -24,7 +23,7 @@ final class TrainingFiles {
 	/**
 	 * Requires that the report and the checkpoint are writable. For a rank that writes
 	 * them: rank 0, and each rank of an elastic job, since it may become rank 0.
-	 * @throws ConfigurationException naming the file and the option
+	 * @throws BadConfigurationException naming the file and the option
 	 */
 	static void requireUsable(TrainingOptions options) {
 		requireReport(options.report());
@@ -52,8 +51,8 @@ final class TrainingFiles {
 	/**
 	 * Creates and deletes a file, since permissions alone do not show a full or read-only
 	 * file system.
-	 * @throws ConfigurationException if the file can be created but not written, as on a
-	 * full disk, for which a restart may help
+	 * @throws BadConfigurationException if the file can be created but not written, as on
+	 * a full disk
 	 */
 	private static @Nullable String problemOfWritingTo(Path folder, String option) {
 		try {
@@ -73,8 +72,7 @@ final class TrainingFiles {
 			return (ex.getReason() != null) ? ex.getReason() + " in " + folder : "no file can be created in " + folder;
 		}
 		catch (IOException ex) {
-			throw new ConfigurationException(ExitCode.INTERNAL,
-					"no file can be written in " + folder + ": " + ex.getMessage(),
+			throw new BadConfigurationException("no file can be written in " + folder + ": " + ex.getMessage(),
 					"Free space, or give another path with " + option, ex);
 		}
 	}
@@ -95,8 +93,8 @@ final class TrainingFiles {
 		}
 	}
 
-	private static ConfigurationException refused(String problem, String option) {
-		return new ConfigurationException(problem, "Check " + option, null);
+	private static BadConfigurationException refused(String problem, String option) {
+		return new BadConfigurationException(problem, "Check " + option);
 	}
 
 }

@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 import io.tutti.BackendUnavailableException;
+import io.tutti.BadConfigurationException;
 import io.tutti.CollectiveListener;
 import io.tutti.ExitCode;
 import io.tutti.ProcessGroup;
@@ -14,7 +15,6 @@ import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.device.HostFallback;
 import io.tutti.launch.Terminal;
-import io.tutti.service.config.ConfigurationException;
 import io.tutti.service.config.TrainProperties;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
@@ -66,8 +66,8 @@ final class TrainingRun {
 	/**
 	 * Checks an application's options before its rank joins the group.
 	 * @throws BackendUnavailableException if the configured GPU is not present
-	 * @throws ConfigurationException if a file cannot be used or the weights do not fit
-	 * the world
+	 * @throws BadConfigurationException if a file cannot be used or the weights do not
+	 * fit the world
 	 */
 	static void check(ApplicationContext context, TrainingOptions options) {
 		RankAssignment assignment = context.getBean(GroupLifecycle.class).assignment();
@@ -90,7 +90,7 @@ final class TrainingRun {
 			options.shares().requireWorldSize(worldSize);
 		}
 		catch (IllegalArgumentException ex) {
-			throw new ConfigurationException(String.valueOf(ex.getMessage()), "Check --rank-weights", ex);
+			throw new BadConfigurationException(String.valueOf(ex.getMessage()), "Check --rank-weights", ex);
 		}
 	}
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.tutti.BadConfigurationException;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.bootstrap.Endpoint;
 import io.tutti.engine.elastic.ElasticSettings;
@@ -41,10 +42,9 @@ public record ElasticProperties(@Nullable Integer minRanks, @Nullable Integer ma
 	 * @throws io.tutti.launch.ResolutionException if the launcher ends the remaining
 	 * ranks when one is lost
 	 * @throws io.tutti.BackendUnavailableException if the backend cannot be elastic
-	 * @throws ConfigurationException if a value is out of range, or set without a minimum
-	 * number of ranks
-	 * @throws io.tutti.BadConfigurationException if the job would be reachable beyond
-	 * this host without a token
+	 * @throws BadConfigurationException if a value is out of range, or set without a
+	 * minimum number of ranks, or if the job would be reachable beyond this host without
+	 * a token
 	 */
 	public @Nullable ElasticSettings settings(ResolvedRank resolved, EngineSettings engine, ExposureCheck exposure) {
 		if (this.minRanks != null) {
@@ -61,8 +61,8 @@ public record ElasticProperties(@Nullable Integer minRanks, @Nullable Integer ma
 	/**
 	 * The settings for the engine, {@code null} for a job that ends when a rank is lost.
 	 * @param worldSize number of ranks that the launcher started
-	 * @throws ConfigurationException if a value is out of range, or set without a minimum
-	 * number of ranks
+	 * @throws BadConfigurationException if a value is out of range, or set without a
+	 * minimum number of ranks
 	 */
 	@Nullable ElasticSettings settings(int worldSize) {
 		if (this.minRanks == null) {
@@ -77,7 +77,7 @@ public record ElasticProperties(@Nullable Integer minRanks, @Nullable Integer ma
 					ElasticSettings.limited(all, (this.maxRanks != null) ? this.maxRanks : all.size(), worldSize));
 		}
 		catch (IllegalArgumentException ex) {
-			throw new ConfigurationException(String.valueOf(ex.getMessage()),
+			throw new BadConfigurationException(String.valueOf(ex.getMessage()),
 					"Correct the properties under tutti.elastic, or unset tutti.elastic.min-ranks", ex);
 		}
 	}
@@ -101,7 +101,7 @@ public record ElasticProperties(@Nullable Integer minRanks, @Nullable Integer ma
 			set.add("tutti.elastic.endpoints");
 		}
 		if (!set.isEmpty()) {
-			throw new ConfigurationException(
+			throw new BadConfigurationException(
 					"tutti.elastic.min-ranks is not set, and without it the job ends when a rank is lost: "
 							+ String.join(", ", set) + " would have no effect",
 					"Set tutti.elastic.min-ranks, or unset the others");
@@ -110,12 +110,12 @@ public record ElasticProperties(@Nullable Integer minRanks, @Nullable Integer ma
 
 	/**
 	 * Refuses the properties for a command whose group cannot form again.
-	 * @throws ConfigurationException if the minimum number of ranks or another property
-	 * is set
+	 * @throws BadConfigurationException if the minimum number of ranks or another
+	 * property is set
 	 */
 	public void requireUnset(String command) {
 		if (this.minRanks != null) {
-			throw new ConfigurationException(
+			throw new BadConfigurationException(
 					command + " cannot continue without a lost rank, and tutti.elastic.min-ranks=" + this.minRanks
 							+ " asks for it",
 					"Unset tutti.elastic.min-ranks");

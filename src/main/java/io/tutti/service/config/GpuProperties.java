@@ -1,5 +1,6 @@
 package io.tutti.service.config;
 
+import io.tutti.BadConfigurationException;
 import io.tutti.engine.device.HostFallback;
 import org.jspecify.annotations.Nullable;
 
@@ -17,7 +18,7 @@ public record GpuProperties(@Nullable Boolean hostFallback) {
 
 	/**
 	 * The effective setting: the property, else the environment variable.
-	 * @throws ConfigurationException if the variable is neither true nor false
+	 * @throws BadConfigurationException if the variable is neither true nor false
 	 */
 	HostFallback fallback() {
 		try {
@@ -25,7 +26,7 @@ public record GpuProperties(@Nullable Boolean hostFallback) {
 					System.getenv());
 		}
 		catch (IllegalArgumentException ex) {
-			throw new ConfigurationException(String.valueOf(ex.getMessage()),
+			throw new BadConfigurationException(String.valueOf(ex.getMessage()),
 					"Correct the variable, or set " + HostFallback.PROPERTY, ex);
 		}
 	}

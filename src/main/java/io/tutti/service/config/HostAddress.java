@@ -6,6 +6,7 @@ import java.net.SocketException;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.tutti.BadConfigurationException;
 import io.tutti.engine.bootstrap.Endpoint;
 
 /**
@@ -29,7 +30,7 @@ record HostAddress(String interfaceName, InetAddress address) {
 			return found;
 		}
 		catch (SocketException ex) {
-			throw new ConfigurationException("this host's network interfaces cannot be listed: " + ex.getMessage(),
+			throw new BadConfigurationException("this host's network interfaces cannot be listed: " + ex.getMessage(),
 					"Unset tutti.network.interface", ex);
 		}
 	}

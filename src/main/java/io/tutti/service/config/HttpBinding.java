@@ -3,6 +3,7 @@ package io.tutti.service.config;
 import java.net.InetAddress;
 import java.util.stream.Collectors;
 
+import io.tutti.BadConfigurationException;
 import io.tutti.engine.control.LocalAddress;
 import io.tutti.launch.ExposureCheck;
 import org.jspecify.annotations.Nullable;
@@ -70,7 +71,7 @@ final class HttpBinding implements WebServerFactoryCustomizer<ConfigurableWebSer
 		String port = this.environment.getProperty(MANAGEMENT_PORT);
 		if (port != null && !this.environment.containsProperty("server.port")
 				&& !port.equals(String.valueOf(this.properties.portOf(0)))) {
-			throw new ConfigurationException(
+			throw new BadConfigurationException(
 					MANAGEMENT_PORT + "=" + port + " would have no effect: Spring Boot takes it for the port of HTTP",
 					"Set server.port as well, or another " + MANAGEMENT_PORT);
 		}
@@ -90,7 +91,7 @@ final class HttpBinding implements WebServerFactoryCustomizer<ConfigurableWebSer
 				.filter((own) -> !own.address().isLinkLocalAddress())
 				.map(HostAddress::text)
 				.collect(Collectors.joining(", "));
-			throw new ConfigurationException(
+			throw new BadConfigurationException(
 					"HTTP cannot listen at " + address.getHostAddress() + ", which is not an address of this host",
 					"Set " + property + " to one of: " + (there.isEmpty() ? "none, since no interface is up" : there));
 		}

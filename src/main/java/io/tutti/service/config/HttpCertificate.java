@@ -2,6 +2,7 @@ package io.tutti.service.config;
 
 import java.security.GeneralSecurityException;
 
+import io.tutti.BadConfigurationException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -31,7 +32,7 @@ final class HttpCertificate implements WebServerFactoryCustomizer<ConfigurableWe
 
 	/**
 	 * Checks the certificate.
-	 * @throws ConfigurationException if TLS is enabled for HTTP and cannot be used
+	 * @throws BadConfigurationException if TLS is enabled for HTTP and cannot be used
 	 */
 	@Override
 	public void customize(ConfigurableWebServerFactory factory) {
@@ -42,7 +43,7 @@ final class HttpCertificate implements WebServerFactoryCustomizer<ConfigurableWe
 		try {
 			requireUsable(WebServerSslBundle.get(ssl, this.bundles.getIfAvailable()));
 		}
-		catch (ConfigurationException | NoSuchSslBundleException ex) {
+		catch (BadConfigurationException | NoSuchSslBundleException ex) {
 			throw ex;
 		}
 		catch (RuntimeException | GeneralSecurityException ex) {
@@ -62,8 +63,8 @@ final class HttpCertificate implements WebServerFactoryCustomizer<ConfigurableWe
 		bundle.createSslContext();
 	}
 
-	private static ConfigurationException refused(String problem, @Nullable Exception cause) {
-		return new ConfigurationException(problem,
+	private static BadConfigurationException refused(String problem, @Nullable Exception cause) {
+		return new BadConfigurationException(problem,
 				"Check the files, passwords and names of certificate and private key that server.ssl gives, or the"
 						+ " bundle under spring.ssl.bundle that it names",
 				cause);

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
+import io.tutti.BadConfigurationException;
 import io.tutti.launch.NearestName;
 import io.tutti.launch.PropertyNames;
 
@@ -45,7 +46,7 @@ public final class KnownProperties {
 
 	/**
 	 * Rejects properties under {@code tutti.} that do not exist.
-	 * @throws ConfigurationException naming the property and the nearest existing one
+	 * @throws BadConfigurationException naming the property and the nearest existing one
 	 */
 	public void require(ConfigurableEnvironment environment) {
 		for (PropertySource<?> source : environment.getPropertySources()) {
@@ -65,7 +66,7 @@ public final class KnownProperties {
 	private void requireSpelling(Collection<String> systemProperties, Collection<String> variables) {
 		PropertyNames.Mistake mistake = this.names.misspelt(systemProperties, variables);
 		if (mistake != null) {
-			throw new ConfigurationException(mistake.problem(), mistake.advice());
+			throw new BadConfigurationException(mistake.problem(), mistake.advice());
 		}
 	}
 
@@ -79,7 +80,7 @@ public final class KnownProperties {
 	}
 
 	private void reject(String name) {
-		throw new ConfigurationException("unknown property " + name,
+		throw new BadConfigurationException("unknown property " + name,
 				NearestName.advice(name, this.names.names(), "application.yml lists all properties"));
 	}
 

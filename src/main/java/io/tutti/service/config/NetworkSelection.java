@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
+import io.tutti.BadConfigurationException;
+
 /**
  * Selects the address for {@code tutti.network.interface}. An exact interface name takes
  * precedence over a prefix. Of several addresses the first one of the rendezvous
@@ -24,7 +26,7 @@ final class NetworkSelection {
 	/**
 	 * @param wanted an interface's name, a prefix of names or a network
 	 * @param rendezvous the rendezvous address
-	 * @throws ConfigurationException if no interface that is up matches, naming those
+	 * @throws BadConfigurationException if no interface that is up matches, naming those
 	 * that are up
 	 */
 	HostAddress select(String wanted, String rendezvous) {
@@ -48,9 +50,9 @@ final class NetworkSelection {
 		return this.present.stream().filter(fits).toList();
 	}
 
-	private ConfigurationException nothingFits(String wanted) {
+	private BadConfigurationException nothingFits(String wanted) {
 		String there = this.present.stream().map(HostAddress::toString).collect(Collectors.joining(", "));
-		return new ConfigurationException(
+		return new BadConfigurationException(
 				"tutti.network.interface=" + wanted + " is not an interface of this host that is up and has an address",
 				"Available: " + (there.isEmpty() ? "none" : there)
 						+ ". Give one's name, a prefix of its name, or a network of its address");

@@ -9,6 +9,7 @@ import java.util.List;
 
 import javax.net.ssl.SSLContext;
 
+import io.tutti.BadConfigurationException;
 import io.tutti.engine.tls.Tls;
 import org.jspecify.annotations.Nullable;
 
@@ -35,7 +36,7 @@ record RankCertificate(SSLContext context, X509Certificate certificate) {
 
 	/**
 	 * Reads a bundle.
-	 * @throws ConfigurationException if ranks cannot connect with it
+	 * @throws BadConfigurationException if ranks cannot connect with it
 	 */
 	static RankCertificate of(String name, SslBundle bundle) {
 		requireProtocol(name, bundle);
@@ -53,11 +54,11 @@ record RankCertificate(SSLContext context, X509Certificate certificate) {
 
 	/**
 	 * Checks that the certificate carries the configured peer name.
-	 * @throws ConfigurationException if it does not
+	 * @throws BadConfigurationException if it does not
 	 */
 	RankCertificate requireName(String name, Tls tls) {
 		if (!tls.isNamedBy(this.certificate)) {
-			throw new ConfigurationException(
+			throw new BadConfigurationException(
 					subject(name) + " does not contain the DNS name tutti.tls.peer-name=" + tls.peerName(),
 					"Issue it with that name among its subject alternative names, or set tutti.tls.peer-name to"
 							+ " a name in every rank's certificate");
@@ -68,12 +69,12 @@ record RankCertificate(SSLContext context, X509Certificate certificate) {
 	private void requireUse(String name) {
 		Date now = new Date();
 		if (now.after(this.certificate.getNotAfter()) || now.before(this.certificate.getNotBefore())) {
-			throw new ConfigurationException(subject(name) + " is valid from "
+			throw new BadConfigurationException(subject(name) + " is valid from "
 					+ this.certificate.getNotBefore().toInstant() + " to " + validUntil() + " only",
 					"Renew it, or correct this host's clock");
 		}
 		if (!isFor(FOR_SERVERS) || !isFor(FOR_CLIENTS)) {
-			throw new ConfigurationException(subject(name) + " is not for both servers and clients",
+			throw new BadConfigurationException(subject(name) + " is not for both servers and clients",
 					"A rank is both client and server: issue it with the extended key usages serverAuth and"
 							+ " clientAuth, or with none");
 		}
@@ -96,7 +97,7 @@ record RankCertificate(SSLContext context, X509Certificate certificate) {
 	private static void requireProtocol(String name, SslBundle bundle) {
 		String[] enabled = bundle.getOptions().getEnabledProtocols();
 		if (enabled != null && !List.of(enabled).contains(PROTOCOL)) {
-			throw new ConfigurationException(
+			throw new BadConfigurationException(
 					"SSL bundle " + name + " allows only " + String.join(", ", enabled) + ", and ranks speak "
 							+ PROTOCOL,
 					"Add " + PROTOCOL + " to the bundle's options.enabled-protocols, or leave them out");
@@ -105,7 +106,7 @@ record RankCertificate(SSLContext context, X509Certificate certificate) {
 
 	private static void requireTrust(String name, SslStoreBundle stores) {
 		if (stores.getTrustStore() == null) {
-			throw new ConfigurationException(
+			throw new BadConfigurationException(
 					"SSL bundle " + name
 							+ " has no trust store: certificates of any public authority would be accepted",
 					"Give the bundle the certificate of the job's own authority (truststore.certificate)");
@@ -115,11 +116,11 @@ record RankCertificate(SSLContext context, X509Certificate certificate) {
 	private static X509Certificate certificate(String name, SslBundle bundle) {
 		CertifiedKey shown = read(name, bundle);
 		if (shown == null) {
-			throw new ConfigurationException("SSL bundle " + name + " contains no certificate with a private key",
+			throw new BadConfigurationException("SSL bundle " + name + " contains no certificate with a private key",
 					"Give the bundle both (keystore.certificate and keystore.private-key)");
 		}
 		if (!shown.belongTogether()) {
-			throw new ConfigurationException(
+			throw new BadConfigurationException(
 					"the private key of SSL bundle " + name + " does not match its certificate "
 							+ shown.certificate().getSubjectX500Principal(),
 					"Give the bundle the key that the certificate was issued for");
@@ -132,7 +133,7 @@ record RankCertificate(SSLContext context, X509Certificate certificate) {
 			return CertifiedKey.of(bundle);
 		}
 		catch (GeneralSecurityException ex) {
-			throw new ConfigurationException("the key store of SSL bundle " + name + " cannot be read: " + ex,
+			throw new BadConfigurationException("the key store of SSL bundle " + name + " cannot be read: " + ex,
 					"Check the bundle's files and passwords", ex);
 		}
 	}

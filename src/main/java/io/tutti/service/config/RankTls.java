@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.tutti.BadConfigurationException;
 import io.tutti.engine.tls.Tls;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -38,7 +39,7 @@ public final class RankTls {
 
 	/**
 	 * TLS as configured.
-	 * @throws ConfigurationException if the configuration or the bundle is unusable
+	 * @throws BadConfigurationException if the configuration or the bundle is unusable
 	 */
 	static RankTls of(TlsProperties properties, ObjectProvider<SslBundles> bundles) {
 		String name = properties.bundle();
@@ -49,15 +50,15 @@ public final class RankTls {
 		try {
 			return of(name, peerName, bundles.getObject());
 		}
-		catch (ConfigurationException ex) {
+		catch (BadConfigurationException ex) {
 			throw ex;
 		}
 		catch (NoSuchSslBundleException ex) {
-			throw new ConfigurationException("unknown SSL bundle " + name + " (tutti.tls.bundle)",
+			throw new BadConfigurationException("unknown SSL bundle " + name + " (tutti.tls.bundle)",
 					SslBundleFailureAnalyzer.action(name), ex);
 		}
 		catch (RuntimeException ex) {
-			throw new ConfigurationException("SSL bundle " + name + " cannot be used: " + innermost(ex),
+			throw new BadConfigurationException("SSL bundle " + name + " cannot be used: " + innermost(ex),
 					"Check what spring.ssl.bundle says of it: files, passwords, names", ex);
 		}
 	}
@@ -89,7 +90,7 @@ public final class RankTls {
 	/** The message of the root cause, which states the problem. */
 	static String innermost(Throwable ex) {
 		Throwable last = NestedExceptionUtils.getMostSpecificCause(ex);
-		return (last instanceof ConfigurationException known) ? known.getMessage() : last.toString();
+		return (last instanceof BadConfigurationException known) ? known.getMessage() : last.toString();
 	}
 
 	/** The TLS settings, {@code null} if connections are not encrypted. */

@@ -30,7 +30,6 @@ final class StartupFailureAnalyzer implements FailureAnalyzer {
 
 	private static @Nullable FailureAnalysis explain(Throwable cause) {
 		return switch (cause) {
-			case ConfigurationException ex -> new FailureAnalysis(ex.problem(), ex.action(), ex);
 			case BadConfigurationException ex -> new FailureAnalysis(ex.problem(), ex.action(), ex);
 			case BackendUnavailableException ex ->
 				new FailureAnalysis(ex.subject() + ": " + ex.problem(), ex.action(), ex);

@@ -3,6 +3,8 @@ package io.tutti.service.config;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.tutti.BadConfigurationException;
+
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.core.io.support.SpringFactoriesLoader;
@@ -24,14 +26,14 @@ public final class StartupFailures {
 	}
 
 	/**
-	 * Returns the failure to report: a {@link ConfigurationException} if an analyzer
+	 * Returns the failure to report: a {@link BadConfigurationException} if an analyzer
 	 * recognizes it, the failure itself otherwise.
 	 */
 	public static RuntimeException explain(RuntimeException failure) {
 		for (FailureAnalyzer analyzer : analyzers()) {
 			FailureAnalysis analysis = analyzer.analyze(failure);
 			if (analysis != null) {
-				return new ConfigurationException(sentence(analysis.getDescription()),
+				return new BadConfigurationException(sentence(analysis.getDescription()),
 						(analysis.getAction() != null) ? sentence(analysis.getAction()) : "Correct the configuration",
 						failure);
 			}

@@ -3,12 +3,12 @@ package io.tutti.service.autoconfigure;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
+import io.tutti.BadConfigurationException;
 import io.tutti.ExitCode;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.device.HostFallback;
-import io.tutti.service.config.ConfigurationException;
 import io.tutti.service.group.FakeGroup;
 import io.tutti.service.group.FakeJoiner;
 import io.tutti.service.group.GroupLifecycle;
@@ -82,7 +82,7 @@ class ProcessGroupAutoConfigurationTest {
 					"tutti.rank=0", "tutti.world-size=2", "tutti.master-address=127.0.0.1")
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
-				.isInstanceOfSatisfying(ConfigurationException.class,
+				.isInstanceOfSatisfying(BadConfigurationException.class,
 						(ex) -> assertThat(ex.exitCode()).isEqualTo(ExitCode.BAD_CONFIGURATION))
 				.hasMessageContaining("the group of a Spring application cannot continue without a lost rank"));
 	}

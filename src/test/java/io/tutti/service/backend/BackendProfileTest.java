@@ -1,7 +1,7 @@
 package io.tutti.service.backend;
 
 import io.tutti.BackendUnavailableException;
-import io.tutti.service.config.ConfigurationException;
+import io.tutti.BadConfigurationException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,7 +40,7 @@ class BackendProfileTest {
 			""")
 	void anUnknownBackendIsRefusedWithTheNearestName(String name, String message) {
 		this.environment.setProperty("tutti.backend", name);
-		assertThatExceptionOfType(ConfigurationException.class).isThrownBy(this::process).withMessage(message);
+		assertThatExceptionOfType(BadConfigurationException.class).isThrownBy(this::process).withMessage(message);
 		this.environment.setProperty("tutti.enabled", "false");
 		process();
 		assertThat(this.environment.getActiveProfiles()).isEmpty();

@@ -2,9 +2,9 @@ package io.tutti.service.command;
 
 import java.util.BitSet;
 
+import io.tutti.BadConfigurationException;
 import io.tutti.ExitCode;
 import io.tutti.ProcessGroup;
-import io.tutti.service.config.ConfigurationException;
 import io.tutti.testing.RankTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -18,7 +18,7 @@ class ComparableGroupTest {
 
 	@RankTest
 	void ranksWithCoresOfTheirOwnAreRefusedOnEveryRank(ProcessGroup group) {
-		assertThatExceptionOfType(ConfigurationException.class)
+		assertThatExceptionOfType(BadConfigurationException.class)
 			.isThrownBy(() -> ComparableGroup.requireSameCores(group, cores(2 * group.rank(), 2 * group.rank() + 2)))
 			.withMessageContaining("--bind-to none")
 			.withMessageContaining("./tutti launch")
@@ -39,7 +39,7 @@ class ComparableGroupTest {
 	void onlyTcpAndSharedMemoryAreCompared() {
 		assertThat(ComparableGroup.sharedMemory("tcp")).isFalse();
 		assertThat(ComparableGroup.sharedMemory("shm")).isTrue();
-		assertThatExceptionOfType(ConfigurationException.class)
+		assertThatExceptionOfType(BadConfigurationException.class)
 			.isThrownBy(() -> ComparableGroup.sharedMemory("Open MPI 4.1.4"))
 			.withMessageContaining("Open MPI 4.1.4");
 	}

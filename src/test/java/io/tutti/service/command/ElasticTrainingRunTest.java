@@ -2,7 +2,7 @@ package io.tutti.service.command;
 
 import java.nio.file.Path;
 
-import io.tutti.service.config.ConfigurationException;
+import io.tutti.BadConfigurationException;
 import io.tutti.service.config.TrainProperties;
 import io.tutti.training.job.RankShares;
 import io.tutti.training.job.TrainingOptions;
@@ -21,7 +21,7 @@ class ElasticTrainingRunTest {
 	@ParameterizedTest
 	@ValueSource(strings = { "cuda", "cuda:1" })
 	void aGpuIsRefused(String device) {
-		assertThatExceptionOfType(ConfigurationException.class)
+		assertThatExceptionOfType(BadConfigurationException.class)
 			.isThrownBy(() -> ElasticTrainingRun.requireProcessor(new TrainProperties(device)))
 			.withMessageContaining("tutti.train.device=" + device)
 			.satisfies((refused) -> assertThat(refused.exitCode()).isEqualTo(64));
@@ -31,7 +31,7 @@ class ElasticTrainingRunTest {
 	void anOptimizerDividedAmongTheRanksIsRefused() {
 		TrainingOptions whole = TrainingOptions.defaults();
 		assertThatCode(() -> ElasticTrainingRun.requireWholeOptimizer(whole)).doesNotThrowAnyException();
-		assertThatExceptionOfType(ConfigurationException.class)
+		assertThatExceptionOfType(BadConfigurationException.class)
 			.isThrownBy(() -> ElasticTrainingRun.requireWholeOptimizer(whole.withShardedOptimizer(true)))
 			.withMessageContainingAll("--sharded-optimizer", "--min-ranks")
 			.satisfies((refused) -> assertThat(refused.exitCode()).isEqualTo(64));
@@ -44,7 +44,7 @@ class ElasticTrainingRunTest {
 		assertThatCode(() -> check(equal)).doesNotThrowAnyException();
 		assertThatCode(() -> check(new TrainingOptions(1, 32, 1, 1, null, null, RankShares.MEASURED)))
 			.doesNotThrowAnyException();
-		assertThatExceptionOfType(ConfigurationException.class).isThrownBy(() -> check(weighted))
+		assertThatExceptionOfType(BadConfigurationException.class).isThrownBy(() -> check(weighted))
 			.withMessageContainingAll("--rank-weights [1.0, 2.0, 2.0]", "--min-ranks")
 			.satisfies((refused) -> assertThat(refused.exitCode()).isEqualTo(64));
 	}
@@ -53,7 +53,7 @@ class ElasticTrainingRunTest {
 	@Test
 	void aReportThatARankCannotWriteIsRefused(@TempDir Path directory) {
 		Path report = directory.resolve("none/report.json");
-		assertThatExceptionOfType(ConfigurationException.class)
+		assertThatExceptionOfType(BadConfigurationException.class)
 			.isThrownBy(() -> check(new TrainingOptions(1, 32, 1, 1, null, report)))
 			.withMessageContaining("there is no directory " + report.getParent());
 	}

@@ -9,10 +9,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 
+import io.tutti.BadConfigurationException;
 import io.tutti.engine.device.HostFallback;
 import io.tutti.ExitCode;
 import io.tutti.service.TuttiApplication;
-import io.tutti.service.config.ConfigurationException;
 import io.tutti.service.config.RankLogging;
 import io.tutti.service.config.StartupFailures;
 import org.junit.jupiter.api.AfterEach;
@@ -185,7 +185,7 @@ class StartupFailureTest {
 	void aPrivilegedPortIsAConfigurationErrorAndNotAnInternalError() {
 		RuntimeException failure = new WebServerException("Unable to start embedded Tomcat",
 				new IllegalArgumentException(new SocketException("Permission denied")));
-		assertThat(StartupFailures.explain(failure)).isInstanceOf(ConfigurationException.class)
+		assertThat(StartupFailures.explain(failure)).isInstanceOf(BadConfigurationException.class)
 			.hasMessageContaining("HTTP cannot listen: Permission denied")
 			.hasMessageContaining("--http-port");
 	}

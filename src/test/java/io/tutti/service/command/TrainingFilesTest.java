@@ -3,7 +3,7 @@ package io.tutti.service.command;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-import io.tutti.service.config.ConfigurationException;
+import io.tutti.BadConfigurationException;
 import io.tutti.training.checkpoint.CheckpointOptions;
 import io.tutti.training.job.TrainingOptions;
 import io.tutti.training.table.ClassifierOptions;
@@ -75,7 +75,8 @@ class TrainingFilesTest {
 	}
 
 	private static void assertRefused(TrainingOptions options, String... words) {
-		assertThatExceptionOfType(ConfigurationException.class).isThrownBy(() -> TrainingFiles.requireUsable(options))
+		assertThatExceptionOfType(BadConfigurationException.class)
+			.isThrownBy(() -> TrainingFiles.requireUsable(options))
 			.satisfies((ex) -> org.assertj.core.api.Assertions.assertThat(ex.getMessage()).contains(words));
 	}
 

@@ -3,6 +3,7 @@ package io.tutti.service.config;
 import java.time.Duration;
 import java.util.List;
 
+import io.tutti.BadConfigurationException;
 import io.tutti.ExitCode;
 import io.tutti.engine.elastic.ElasticSettings.QuorumRule;
 import org.jspecify.annotations.Nullable;
@@ -40,7 +41,7 @@ class ElasticPropertiesTest {
 	void aCommandThatCannotContinueRefusesTheMinimum() {
 		properties(null, null, null).requireUnset("serve");
 		assertThatThrownBy(() -> properties(2, null, TWO).requireUnset("serve"))
-			.isInstanceOfSatisfying(ConfigurationException.class,
+			.isInstanceOfSatisfying(BadConfigurationException.class,
 					(ex) -> assertThat(ex.exitCode()).isEqualTo(ExitCode.BAD_CONFIGURATION))
 			.hasMessageContaining("serve cannot continue without a lost rank");
 	}
@@ -56,7 +57,7 @@ class ElasticPropertiesTest {
 	}
 
 	private static void refused(ElasticProperties properties, String message) {
-		assertThatThrownBy(() -> properties.settings(2)).isInstanceOf(ConfigurationException.class)
+		assertThatThrownBy(() -> properties.settings(2)).isInstanceOf(BadConfigurationException.class)
 			.hasMessageContaining(message);
 	}
 

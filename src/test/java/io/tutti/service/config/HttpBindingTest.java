@@ -3,6 +3,7 @@ package io.tutti.service.config;
 import java.net.InetAddress;
 import java.util.List;
 
+import io.tutti.BadConfigurationException;
 import io.tutti.launch.ExposureCheck;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -42,7 +43,7 @@ class HttpBindingTest {
 	@Test
 	void anActuatorPortThatWouldHaveNoEffectIsRefused() {
 		this.environment.setProperty("management.server.port", "8080");
-		assertThatExceptionOfType(ConfigurationException.class).isThrownBy(() -> boundPort(8443))
+		assertThatExceptionOfType(BadConfigurationException.class).isThrownBy(() -> boundPort(8443))
 			.withMessageContaining("management.server.port=8080 would have no effect");
 	}
 

@@ -3,6 +3,7 @@ package io.tutti.service.config;
 import java.net.InetAddress;
 import java.util.List;
 
+import io.tutti.BadConfigurationException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,7 +39,7 @@ class NetworkSelectionTest {
 	@ParameterizedTest
 	@ValueSource(strings = { "wlan0", "10.3.0.0/16", "h0" })
 	void anUnknownInterfaceIsRejectedWithTheExistingOnes(String wanted) {
-		assertThatExceptionOfType(ConfigurationException.class)
+		assertThatExceptionOfType(BadConfigurationException.class)
 			.isThrownBy(() -> this.selection.select(wanted, "10.1.2.1"))
 			.withMessageContaining("tutti.network.interface=" + wanted)
 			.withMessageContaining("lo 127.0.0.1, lo 0:0:0:0:0:0:0:1, eth0 fe80:0:0:0:0:0:0:5, eth0 10.1.2.3");

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.Date;
 import java.util.List;
 
+import io.tutti.BadConfigurationException;
 import io.tutti.engine.tls.Authority;
 import io.tutti.engine.tls.Authority.Identity;
 import org.bouncycastle.asn1.x509.KeyPurposeId;
@@ -58,7 +59,7 @@ class RankTlsTest {
 
 	@Test
 	void anUnknownBundleIsNamed() {
-		assertThatThrownBy(() -> RankTls.of(ASKED, provider())).isInstanceOf(ConfigurationException.class)
+		assertThatThrownBy(() -> RankTls.of(ASKED, provider())).isInstanceOf(BadConfigurationException.class)
 			.hasMessageContaining("unknown SSL bundle ranks")
 			.hasMessageContaining("spring.ssl.bundle.pem.ranks");
 	}
@@ -98,7 +99,7 @@ class RankTlsTest {
 
 	private static void refused(SslBundle bundle, String why) {
 		DefaultSslBundleRegistry bundles = new DefaultSslBundleRegistry("ranks", bundle);
-		assertThatThrownBy(() -> RankTls.of(ASKED, provider(bundles))).isInstanceOf(ConfigurationException.class)
+		assertThatThrownBy(() -> RankTls.of(ASKED, provider(bundles))).isInstanceOf(BadConfigurationException.class)
 			.hasMessageContaining("SSL bundle ranks")
 			.hasMessageContaining(why);
 	}
