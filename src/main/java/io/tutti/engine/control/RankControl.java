@@ -35,6 +35,7 @@ import io.tutti.engine.control.ControlMessage.QueryProgress;
 import io.tutti.engine.control.ControlMessage.ProgressReply;
 import io.tutti.engine.control.ControlMessage.TraceReply;
 import io.tutti.engine.control.ControlMessage.Verdict;
+import io.tutti.engine.failure.DepartedRanks;
 import io.tutti.engine.spi.CallReport;
 import io.tutti.engine.spi.CallSignature;
 import io.tutti.engine.spi.Deadline;
@@ -93,8 +94,6 @@ public final class RankControl implements ControlPlane {
 	private static final int MAX_CALLS_IN_ALL = 50_000;
 
 	private static final List<Integer> RANK_ZERO = List.of(0);
-
-	private static final String LEFT = "it has left the group";
 
 	/** The limit of a query for a reply without a trace. */
 	private static final int SIGN_OF_LIFE = 0;
@@ -343,7 +342,7 @@ public final class RankControl implements ControlPlane {
 			.map(Departure::rank)
 			.toList();
 		if (!ranks.isEmpty()) {
-			this.labelled.fail(lost(ranks, LEFT));
+			this.labelled.fail(DepartedRanks.peerLost(ranks));
 		}
 	}
 
@@ -378,7 +377,7 @@ public final class RankControl implements ControlPlane {
 		switch (request) {
 			case Report(Failure failure) -> failed(failure);
 			case Drain(String reason) -> drain(reason);
-			case LabelledRequest _ -> this.labelled.fail(lost(RANK_ZERO, LEFT));
+			case LabelledRequest _ -> this.labelled.fail(DepartedRanks.peerLost(RANK_ZERO));
 			case CallsReported(List<CallReport> calls, boolean _) -> calls.forEach(this::compareWithRankZero);
 			case ProgressReply _, LeftGroup _, QueryTraces _, TraceReply _, Leave _ -> {
 			}
@@ -388,7 +387,7 @@ public final class RankControl implements ControlPlane {
 	/** The connection to rank 0 has ended, or rank 0 has been silent too long. */
 	public void rankZeroLost(String detail) {
 		this.peers.gone(0, PeerStatus.State.LOST);
-		failed(lost(RANK_ZERO, detail));
+		failed(Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, RANK_ZERO, detail));
 		resolvePendingLocally();
 	}
 
@@ -401,7 +400,7 @@ public final class RankControl implements ControlPlane {
 		this.lastOfRankZero = last;
 		this.peers.gone(0, PeerStatus.State.LEFT);
 		this.events.departed(Departure.fromEveryGroup(0));
-		this.labelled.fail(lost(RANK_ZERO, LEFT));
+		this.labelled.fail(DepartedRanks.peerLost(RANK_ZERO));
 		if (last != null) {
 			compareWithRankZero(this.events.called(last.group(), last.call().sequence()));
 		}
@@ -453,10 +452,6 @@ public final class RankControl implements ControlPlane {
 			this.uplink.leave();
 			this.labelled.close();
 		}
-	}
-
-	private static Failure lost(List<Integer> ranks, String detail) {
-		return Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, ranks, detail);
 	}
 
 }

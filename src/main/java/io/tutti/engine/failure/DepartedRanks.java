@@ -2,6 +2,7 @@ package io.tutti.engine.failure;
 
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 import io.tutti.Failure;
@@ -16,6 +17,8 @@ public final class DepartedRanks {
 
 	/** Value of the last completed call for a rank that has completed none. */
 	public static final long NONE_COMPLETED = -1;
+
+	private static final String LEFT = "it has left the group";
 
 	private record Departure(long lastCompleted, long sinceNanos) {
 	}
@@ -41,6 +44,13 @@ public final class DepartedRanks {
 	 */
 	public static Failure.Kind failureOf(String group) {
 		return group.equals(Failure.WORLD) ? Failure.Kind.PEER_LOST : Failure.Kind.ABORTED;
+	}
+
+	/**
+	 * The failure of a request that needs ranks which have left the group of all ranks.
+	 */
+	public static Failure peerLost(List<Integer> worldRanks) {
+		return Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, worldRanks, LEFT);
 	}
 
 	/** Whether no rank has left. */
@@ -86,7 +96,7 @@ public final class DepartedRanks {
 	/** Describes the departure of a rank and the last collective that it completed. */
 	public String describe(int worldRank) {
 		Departure departure = this.departures.get(worldRank);
-		return "it has left the group" + ((departure != null && departure.lastCompleted() != NONE_COMPLETED)
+		return LEFT + ((departure != null && departure.lastCompleted() != NONE_COMPLETED)
 				? "; the last collective that it completed there is #" + departure.lastCompleted()
 				: " without completing a collective");
 	}

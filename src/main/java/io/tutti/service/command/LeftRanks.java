@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.TimeUnit;
 
 import io.tutti.Failure;
+import io.tutti.engine.failure.DepartedRanks;
 import io.tutti.service.group.JoinedGroup;
 
 /**
@@ -33,9 +34,7 @@ final class LeftRanks {
 	 * @param together ranks that leave together do so within this time
 	 */
 	CompletableFuture<Failure> failure(Duration together) {
-		return this.first.thenApplyAsync(
-				(_) -> Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.copyOf(this.ranks),
-						"it has left the group"),
+		return this.first.thenApplyAsync((_) -> DepartedRanks.peerLost(List.copyOf(this.ranks)),
 				CompletableFuture.delayedExecutor(together.toNanos(), TimeUnit.NANOSECONDS));
 	}
 

@@ -11,6 +11,7 @@ import io.swagger.v3.oas.annotations.tags.Tag;
 import io.tutti.CollectiveException;
 import io.tutti.Failure;
 import io.tutti.engine.control.PeerStatus;
+import io.tutti.engine.failure.DepartedRanks;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupUnavailableException;
 import io.tutti.service.group.JoinedGroup;
@@ -82,10 +83,9 @@ final class ControlController {
 		JoinedGroup joined = this.group.ready();
 		PeerStatus zero = (joined.world().rank() != 0) ? joined.control().peer(0) : null;
 		if (zero != null && zero.state() != PeerStatus.State.UP) {
-			Failure left = Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(0),
-					"it has left the group and cannot send the request to every rank");
+			Failure left = DepartedRanks.peerLost(List.of(0));
 			CollectiveException failure = CollectiveException.of(joined.world().rank(), joined.world().worldSize(),
-					left, null);
+					left.withDetail(left.detail() + " and cannot send the request to every rank"), null);
 			throw new GroupUnavailableException(this.group.statusOf(joined, failure), failure);
 		}
 		return joined;

@@ -16,6 +16,7 @@ import io.tutti.engine.control.ControlMessage.EnterRound;
 import io.tutti.engine.control.ControlMessage.LabelledNotice;
 import io.tutti.engine.control.RankControl;
 import io.tutti.engine.control.RoundWait;
+import io.tutti.engine.failure.DepartedRanks;
 import io.tutti.engine.spi.CallSignature;
 import io.tutti.engine.spi.Deadline;
 import org.jspecify.annotations.Nullable;
@@ -109,9 +110,7 @@ public final class LabelledWaits implements RankControl.LabelledCalls {
 			throw CollectiveException.of(this.rank, this.worldSize, ended, cause);
 		}
 		if (this.closed) {
-			throw CollectiveException.of(this.rank, this.worldSize,
-					Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(this.rank), "it has left the group"),
-					cause);
+			throw CollectiveException.of(this.rank, this.worldSize, DepartedRanks.peerLost(List.of(this.rank)), cause);
 		}
 	}
 
