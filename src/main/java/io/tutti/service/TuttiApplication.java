@@ -7,7 +7,6 @@ import io.tutti.service.config.HttpConfiguration;
 import io.tutti.service.config.ServeProperties;
 import io.tutti.service.config.TrainProperties;
 import io.tutti.service.group.LogContext;
-import io.tutti.service.http.HttpLimits;
 import io.tutti.service.recorder.TrainingWatch;
 import io.tutti.service.rest.RestServerConfiguration;
 
@@ -26,8 +25,7 @@ import org.springframework.context.annotation.PropertySource;
 @EnableAutoConfiguration
 @EnableConfigurationProperties({ ServeProperties.class, TrainProperties.class })
 @PropertySource("classpath:io/tutti/service/server.properties")
-@Import({ HttpConfiguration.class, HttpLimits.class, RestServerConfiguration.class, LogContext.class,
-		TrainingWatch.class })
+@Import({ HttpConfiguration.class, RestServerConfiguration.class, LogContext.class, TrainingWatch.class })
 public class TuttiApplication {
 
 	/**

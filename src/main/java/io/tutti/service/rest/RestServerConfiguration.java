@@ -6,7 +6,8 @@ import org.springframework.context.annotation.Import;
 
 /**
  * The parts of Tutti's own web server around the REST interface, for every path: access,
- * body limits before all other filters, errors as problems, and the OpenAPI description.
+ * limits on connections, headers and bodies, errors as problems, and the OpenAPI
+ * description.
  */
 @Configuration(proxyBeanMethods = false)
 @Import({ AccessFilter.class, ProblemErrorController.class, ProblemFactory.class, ServerProblemAdvice.class,

@@ -1,5 +1,6 @@
 package io.tutti.service.rest;
 
+import io.tutti.service.http.HttpLimits;
 import org.apache.catalina.core.StandardHost;
 import org.apache.coyote.ContinueResponseTiming;
 import org.apache.coyote.http11.AbstractHttp11Protocol;
@@ -10,13 +11,15 @@ import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.Ordered;
 
 /**
- * The settings of Tutti's own web server, on each of its ports: limits on bodies before
- * all other filters, and its own errors as problems.
+ * The settings of Tutti's own web server, on each of its ports: limits on connections and
+ * headers, limits on bodies before all other filters, and its own errors as problems.
  */
 @Configuration(proxyBeanMethods = false)
+@Import(HttpLimits.class)
 class WebServerConfiguration {
 
 	@Bean
