@@ -27,7 +27,8 @@ import org.jspecify.annotations.Nullable;
  * elements in native byte order; its size determines the count. Arrays and byte buffers
  * are accepted in its place. Heap memory is copied through native memory. All types can
  * be used with all collectives. Reductions accept every {@link ReduceOp} for every type,
- * except that bit-wise and logical operators need an integer type.
+ * except that bit-wise and logical operators need an integer type and that {@link #scan}
+ * and {@link #exclusiveScan} have no {@link ReduceOp#AVERAGE}.
  * <p>
  * <b>Lifetime of buffers.</b> The caller leaves a buffer alive and untouched until the
  * call returns or its work is done. The group keeps the memory of automatic arenas and

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.IntConsumer;
 
 import io.tutti.CollectiveException;
@@ -559,6 +560,7 @@ public final class Communicator implements AutoCloseable {
 	}
 
 	private long[] parts(int[] counts) {
+		Objects.requireNonNull(counts, "counts must not be null");
 		if (counts.length != size()) {
 			throw new IllegalArgumentException("counts must be one per rank (" + size() + "), got " + counts.length);
 		}

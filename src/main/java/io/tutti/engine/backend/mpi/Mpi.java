@@ -167,9 +167,10 @@ public final class Mpi implements AutoCloseable {
 	/**
 	 * {@code MPI_Abort}: ends the job. On an MPI library every process ends with the
 	 * code, and this method does not return. On Tutti's own engine the calls of every
-	 * rank fail with an error that names this rank and the code, and whose exit code it
-	 * is.
-	 * @param code exit code
+	 * rank fail with an error that names this rank and the code, and that has the exit
+	 * code.
+	 * @param code exit code; its lowest 8 bits count, and {@link ExitCode#ABORTED} takes
+	 * the place of 0
 	 */
 	public void abort(int code) {
 		this.engine.abort(exitCode(code), abortReason(code));

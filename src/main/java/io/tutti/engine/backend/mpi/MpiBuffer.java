@@ -11,6 +11,7 @@ import java.nio.FloatBuffer;
 import java.nio.IntBuffer;
 import java.nio.LongBuffer;
 import java.nio.ShortBuffer;
+import java.util.Objects;
 
 import io.tutti.DataType;
 
@@ -27,10 +28,13 @@ final class MpiBuffer {
 
 	/**
 	 * The first {@code count} elements of a buffer.
+	 * @throws NullPointerException if the buffer or the type is {@code null}
 	 * @throws IllegalArgumentException if the object is not a buffer, has another element
 	 * type or holds fewer elements
 	 */
 	static MemorySegment of(Object buffer, long count, DataType type) {
+		Objects.requireNonNull(buffer, "buffer must not be null");
+		Objects.requireNonNull(type, "type must not be null");
 		if (count < 0) {
 			throw new IllegalArgumentException("count must be at least 0, got " + count);
 		}

@@ -14,6 +14,7 @@ import io.tutti.CollectiveTimeoutException;
 import io.tutti.DataType;
 import io.tutti.GroupAbortedException;
 import io.tutti.MessageMismatchException;
+import io.tutti.ReduceOp;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.SimulatedWorld;
 import org.junit.jupiter.api.Test;
@@ -23,6 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 @Timeout(120)
 class CommunicatorTest {
@@ -103,6 +105,20 @@ class CommunicatorTest {
 				.withMessageContaining("MPI_Abort was called with code 3")
 				.withMessageContaining("rank 1")
 				.satisfies((failure) -> assertThat(failure.exitCode()).isEqualTo(3));
+			return 0;
+		});
+	}
+
+	@Test
+	void aMissingBufferOrTypeIsRefusedByName() throws Exception {
+		onEveryRank(1, Timeouts.DEFAULTS, (world) -> {
+			assertThatNullPointerException().isThrownBy(() -> world.bcast(null, 1, DataType.INT32, 0))
+				.withMessage("buffer must not be null");
+			assertThatNullPointerException().isThrownBy(() -> world.send(new int[1], 1, null, 0, 0))
+				.withMessage("type must not be null");
+			assertThatNullPointerException()
+				.isThrownBy(() -> world.reduceScatter(new int[1], new int[1], null, DataType.INT32, ReduceOp.SUM))
+				.withMessage("counts must not be null");
 			return 0;
 		});
 	}
