@@ -1626,8 +1626,9 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * Binds a resource to the group, such as memory that its calls use. The action runs
 	 * once, on the thread that closes the group, after this rank's last call has ended;
-	 * at once if the group is closed already. Later actions run before earlier ones. May
-	 * be called from any thread.
+	 * at once if the group is closed already. Later actions run before earlier ones. If
+	 * one throws, the others run and the group is closed; then {@link #close} throws that
+	 * exception. May be called from any thread.
 	 * @param action releases the resource
 	 */
 	void onClose(Runnable action);
