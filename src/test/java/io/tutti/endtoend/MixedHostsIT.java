@@ -23,8 +23,7 @@ class MixedHostsIT {
 
 	private static final Duration LIMIT = Duration.ofSeconds(120);
 
-	private static final List<String> ON_A_HOST_OF_ITS_OWN = List.of("unshare", "--mount", "sh", "-c",
-			"mount -t tmpfs -o size=256m tmpfs /dev/shm && exec \"$@\"", "sh");
+	private static final List<String> ON_A_HOST_OF_ITS_OWN = withSharedMemory("256m");
 
 	@TempDir
 	Path directory;
@@ -46,6 +45,26 @@ class MixedHostsIT {
 				.contains("4")
 				.endsWith("5", "0"));
 		}
+	}
+
+	@Test
+	void requiredSharedMemoryWithTooLittleSpaceIsRefused() throws Exception {
+		Assumptions.assumeTrue(namespacesCanBeMade(), "mount namespaces need root and unshare");
+		try (TuttiProcess job = TuttiProcess.startWithin(withSharedMemory("1m"), this.directory, TuttiProcess.SCALAR,
+				"launch", "-n", "2", "bench", "--transport", "shm", "--iterations", "1")) {
+			assertThat(job.exitCode(LIMIT)).as(job.output()).isEqualTo(64);
+			assertThat(job.output())
+				.contains("[0] tutti: rank 0: ", "[1] tutti: rank 1: ",
+						"the ranks of group world do not all share memory",
+						"Free memory in /dev/shm (the log has the reason), or set tutti.transport.kind to auto",
+						"shared memory needs")
+				.doesNotContain("internal error");
+		}
+	}
+
+	private static List<String> withSharedMemory(String size) {
+		return List.of("unshare", "--mount", "sh", "-c",
+				"mount -t tmpfs -o size=" + size + " tmpfs /dev/shm && exec \"$@\"", "sh");
 	}
 
 	private TuttiProcess node(int node, int port) throws Exception {

@@ -94,8 +94,8 @@ final class Groups implements GroupFactory {
 	/**
 	 * Forms a group whose latch is registered.
 	 * @throws GroupSetupException if resource allocation fails
-	 * @throws BackendUnavailableException if shared memory is required and the ranks are
-	 * on several hosts
+	 * @throws BackendUnavailableException if shared memory is required and the ranks do
+	 * not all share it
 	 */
 	DefaultProcessGroup form(GroupIdentity identity, FailureLatch latch) {
 		boolean sharing = mayShareMemory(identity);
@@ -237,8 +237,8 @@ final class Groups implements GroupFactory {
 		int leader = (memory != null) ? memory.members().getFirst() : identity.rank();
 		Hosts hosts = Hosts.of(leaders(exchange.allGather(ofInt(leader), deadline)));
 		if (!allows(hosts.count())) {
-			throw new IOException("its ranks do not all share memory, and tutti.transport.kind=shm allows nothing else;"
-					+ " free memory in " + memorySettings().directory() + ", or set tutti.transport.kind to auto");
+			throw sharedMemoryUnavailable(identity, "Free memory in " + memorySettings().directory()
+					+ " (the log has the reason), or set tutti.transport.kind to auto");
 		}
 		return hosts;
 	}
@@ -302,13 +302,17 @@ final class Groups implements GroupFactory {
 		List<PeerAddress> roster = this.membership.roster();
 		int hosts = (int) identity.members().stream().map((rank) -> roster.get(rank).hostIdentity()).distinct().count();
 		if (!allows(hosts)) {
-			throw new BackendUnavailableException(this.settings.backend(),
-					"the ranks of group " + identity.name()
-							+ " do not all share memory, and tutti.transport.kind=shm allows nothing else",
-					"Set tutti.transport.kind to auto")
-				.onRank(identity.worldRank(), identity.jobSize());
+			throw sharedMemoryUnavailable(identity, "Set tutti.transport.kind to auto");
 		}
 		return hosts < identity.worldSize() && this.sharedConfig.transport() != TransportChoice.TCP;
+	}
+
+	private BackendUnavailableException sharedMemoryUnavailable(GroupIdentity identity, String action) {
+		return new BackendUnavailableException(this.settings.backend(),
+				"the ranks of group " + identity.name()
+						+ " do not all share memory, and tutti.transport.kind=shm allows nothing else",
+				action)
+			.onRank(identity.worldRank(), identity.jobSize());
 	}
 
 	private boolean allows(int hosts) {

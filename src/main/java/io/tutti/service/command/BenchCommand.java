@@ -187,8 +187,8 @@ final class BenchCommand implements Callable<Integer> {
 	private BenchmarkOptions benchmark() {
 		try {
 			DataType type = choose("dtype", this.dtype, DataType.values(), DataType::label);
-			return new BenchmarkOptions(operations(), Math.max(type.bytes(), bytes(this.minBytes)),
-					bytes(this.maxBytes), this.factor, this.iterations, this.warmup, type,
+			return new BenchmarkOptions(operations(), Math.max(type.bytes(), bytes("min-bytes", this.minBytes)),
+					bytes("max-bytes", this.maxBytes), this.factor, this.iterations, this.warmup, type,
 					choose("op", this.op, ReduceOp.values(), ReduceOp::label),
 					choose("buffers", this.buffers, BufferKind.values(), BenchCommand::lowerCase),
 					Duration.ofMillis(150));
@@ -212,8 +212,14 @@ final class BenchCommand implements Callable<Integer> {
 				: List.of(choose("collective", this.collective, Operation.values(), Operation::label, ALL));
 	}
 
-	private static long bytes(String size) {
-		return DataSize.parse(size).toBytes();
+	private static long bytes(String option, String size) {
+		try {
+			return DataSize.parse(size).toBytes();
+		}
+		catch (IllegalArgumentException | ArithmeticException ex) {
+			throw new IllegalArgumentException("--" + option + " must be a size such as 4, 1KB or 64MB, got " + size,
+					ex);
+		}
 	}
 
 	private static String lowerCase(Enum<?> value) {
