@@ -8,6 +8,8 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 
 import io.tutti.BadConfigurationException;
+import io.tutti.training.checkpoint.CheckpointException;
+import io.tutti.training.job.ReportException;
 import io.tutti.training.job.TrainingOptions;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +26,9 @@ final class TrainingFiles {
 	 * Requires that the report and the checkpoint are writable. For a rank that writes
 	 * them: rank 0, and each rank of an elastic job, since it may become rank 0.
 	 * @throws BadConfigurationException naming the file and the option
+	 * @throws ReportException or
+	 * @throws CheckpointException if a file can be created but not written, as on a full
+	 * disk, for which a restart may help
 	 */
 	static void requireUsable(TrainingOptions options) {
 		requireReport(options.report());
@@ -41,20 +46,24 @@ final class TrainingFiles {
 		if (folder == null || !Files.isDirectory(folder)) {
 			throw refused("the report " + report + " cannot be written: there is no directory " + folder, "--report");
 		}
-		String problem = !Files.exists(report) || Files.isRegularFile(report, LinkOption.NOFOLLOW_LINKS)
-				? problemOfWritingTo(folder, "--report") : Files.isWritable(report) ? null : "permission denied";
-		if (problem != null) {
-			throw refused("the report " + report + " cannot be written: " + problem, "--report");
+		try {
+			String problem = !Files.exists(report) || Files.isRegularFile(report, LinkOption.NOFOLLOW_LINKS)
+					? problemOfWritingTo(folder) : Files.isWritable(report) ? null : "permission denied";
+			if (problem != null) {
+				throw refused("the report " + report + " cannot be written: " + problem, "--report");
+			}
+		}
+		catch (IOException ex) {
+			throw new ReportException(unwritable(folder, ex, "--report"), ex);
 		}
 	}
 
 	/**
 	 * Creates and deletes a file, since permissions alone do not show a full or read-only
 	 * file system.
-	 * @throws BadConfigurationException if the file can be created but not written, as on
-	 * a full disk
+	 * @return why no file can be created, {@code null} if one can be created and written
 	 */
-	private static @Nullable String problemOfWritingTo(Path folder, String option) {
+	private static @Nullable String problemOfWritingTo(Path folder) throws IOException {
 		try {
 			Path probe = Files.createTempFile(folder, ".tutti-", ".tmp");
 			try {
@@ -71,10 +80,11 @@ final class TrainingFiles {
 		catch (FileSystemException ex) {
 			return (ex.getReason() != null) ? ex.getReason() + " in " + folder : "no file can be created in " + folder;
 		}
-		catch (IOException ex) {
-			throw new BadConfigurationException("no file can be written in " + folder + ": " + ex.getMessage(),
-					"Free space, or give another path with " + option, ex);
-		}
+	}
+
+	private static String unwritable(Path folder, IOException reason, String option) {
+		return "no file can be written in " + folder + ": " + reason.getMessage()
+				+ ". Free space, or give another path with " + option;
 	}
 
 	/** Checks the nearest existing parent, since a missing folder is created later. */
@@ -86,10 +96,15 @@ final class TrainingFiles {
 		if (existing == null) {
 			return;
 		}
-		String problem = Files.isDirectory(existing) ? problemOfWritingTo(existing, "--checkpoint")
-				: existing + " is not a directory";
-		if (problem != null) {
-			throw refused("the checkpoint directory " + folder + " cannot be used: " + problem, "--checkpoint");
+		try {
+			String problem = Files.isDirectory(existing) ? problemOfWritingTo(existing)
+					: existing + " is not a directory";
+			if (problem != null) {
+				throw refused("the checkpoint directory " + folder + " cannot be used: " + problem, "--checkpoint");
+			}
+		}
+		catch (IOException ex) {
+			throw CheckpointException.onThisRank(unwritable(existing, ex, "--checkpoint"), ex);
 		}
 	}
 

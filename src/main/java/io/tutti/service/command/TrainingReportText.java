@@ -3,6 +3,7 @@ package io.tutti.service.command;
 import java.util.List;
 import java.util.Locale;
 
+import io.tutti.training.job.ReportException;
 import io.tutti.training.job.TrainingSummary;
 
 /**
@@ -26,6 +27,14 @@ final class TrainingReportText {
 				optimizer(summary) + checkpoints(summary) + reforms(summary)
 						+ format("parameters      sha256 %s…, the same on every rank",
 								summary.parameterSha256().getFirst().substring(0, HASH_CHARS)));
+	}
+
+	/** Prints the summary of a job that has trained, but cannot write its report. */
+	static void print(ReportException failure) {
+		TrainingSummary summary = failure.summary();
+		if (summary != null) {
+			System.out.println(of(summary));
+		}
 	}
 
 	private static String speed(TrainingSummary summary) {

@@ -31,8 +31,13 @@ public final class CheckpointException extends RuntimeException implements ExitC
 		return new CheckpointException(exitCode, false, reason, cause);
 	}
 
-	/** A checkpoint that this rank cannot read or write, which may be so for a time. */
-	static CheckpointException onThisRank(String reason, @Nullable Throwable cause) {
+	/**
+	 * A checkpoint that this rank cannot read or write, which may be so for a time.
+	 * @param reason the path, what failed and the action to take
+	 * @param cause the failure of the file system
+	 * @return an exception with {@link ExitCode#INTERNAL}
+	 */
+	public static CheckpointException onThisRank(String reason, @Nullable Throwable cause) {
 		return onThisRank(ExitCode.INTERNAL, reason, cause);
 	}
 

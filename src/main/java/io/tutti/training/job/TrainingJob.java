@@ -235,7 +235,7 @@ public final class TrainingJob {
 				TrainingSummary summary = loop.summarise(before);
 				Path report = report(group);
 				if (report != null) {
-					TrainingReport.of(summary).write(report);
+					TrainingReport.write(summary, report);
 				}
 				return summary;
 			}

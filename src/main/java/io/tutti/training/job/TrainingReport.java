@@ -18,7 +18,7 @@ record TrainingReport(Map<String, Object> fields) {
 
 	private static final JsonMapper MAPPER = JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
 
-	static TrainingReport of(TrainingSummary summary) {
+	private static TrainingReport of(TrainingSummary summary) {
 		Map<String, Object> fields = new LinkedHashMap<>();
 		fields.put("worldSize", summary.worldSize());
 		fields.put("backend", summary.backend());
@@ -52,13 +52,19 @@ record TrainingReport(Map<String, Object> fields) {
 		}
 	}
 
-	/** Writes the report atomically. */
-	void write(Path file) {
+	/**
+	 * Writes a report atomically.
+	 * @throws ReportException with the summary, if it cannot be written
+	 */
+	static void write(TrainingSummary summary, Path file) {
 		try {
-			AtomicFile.write(file, (MAPPER.writeValueAsString(this.fields) + "\n").getBytes(StandardCharsets.UTF_8));
+			AtomicFile.write(file,
+					(MAPPER.writeValueAsString(of(summary).fields) + "\n").getBytes(StandardCharsets.UTF_8));
 		}
 		catch (IOException ex) {
-			throw new ReportException("cannot write the report " + file + ": " + ex, ex);
+			throw new ReportException(
+					"cannot write the report " + file + ": " + ex + ". Free space, or give another path with --report",
+					ex, summary);
 		}
 	}
 

@@ -256,6 +256,18 @@ class TrainingJobTest {
 			.isEqualTo(ExitCode.ABORTED);
 	}
 
+	/** The file of a full disk. */
+	@Test
+	void aReportThatCannotBeWrittenLeavesTheSummary() throws Exception {
+		List<Outcome<TrainingSummary>> outcomes = outcomes(1,
+				(_) -> new ClassifierJob(1, 32, 0.05, 42, 1, null, null, 0, Path.of("/dev/full")),
+				(_) -> TrainingListener.NONE);
+		assertThat(outcomes.get(0).failure()).isInstanceOfSatisfying(ReportException.class, (ex) -> {
+			assertThat(ex).hasMessageContainingAll("/dev/full", "--report").returns(ExitCode.INTERNAL, ExitCode::of);
+			assertThat(ex.summary()).isNotNull().returns(1, TrainingSummary::worldSize);
+		});
+	}
+
 	@Test
 	void aUsersTableIsLearnt() throws Exception {
 		StringBuilder table = new StringBuilder("left,right,side\n");
