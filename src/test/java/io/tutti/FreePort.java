@@ -2,7 +2,7 @@ package io.tutti;
 
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.ServerSocket;
+import java.net.Socket;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -26,15 +26,19 @@ public final class FreePort {
 	private FreePort() {
 	}
 
-	/** A port on which no process listens. */
+	/**
+	 * A port on which no process listens. Found by a connection that is refused: a socket
+	 * that listens here for a moment could be inherited by a process that another test
+	 * starts, which holds the port until it closes what it does not need.
+	 */
 	public static int next() {
 		while (true) {
 			int port = FIRST + Math.floorMod(NEXT.getAndAdd(STEP), LAST - FIRST);
-			try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
-				return socket.getLocalPort();
+			try (Socket _ = new Socket(InetAddress.getLoopbackAddress(), port)) {
+				// Another process has this one.
 			}
 			catch (IOException ex) {
-				// Another process has this one.
+				return port;
 			}
 		}
 	}

@@ -45,7 +45,7 @@ class ServeIT {
 
 	@Test
 	void threeRanksServeMeetAtBarriersAndAnswerTheCallsUnderWayAtSigterm() throws Exception {
-		int port = freePorts();
+		int port = FreePort.next();
 		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "3", "--http-port", "" + port,
 				"serve")) {
 			awaitReady(port, 3);
@@ -71,7 +71,7 @@ class ServeIT {
 	@ParameterizedTest
 	@ValueSource(ints = { 1, 0 })
 	void ranksThatServeContinueWithoutAKilledRankAndWithItsReplacement(int lost) throws Exception {
-		int port = freePorts();
+		int port = FreePort.next();
 		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "3", "--min-ranks", "2",
 				"--max-restarts", "1", "--http-port", "" + port, "serve")) {
 			awaitReady(port, 3);
@@ -214,7 +214,7 @@ class ServeIT {
 
 	@Test
 	void anAbortEndsEveryRankWithItsReason() throws Exception {
-		int port = freePorts();
+		int port = FreePort.next();
 		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "2", "--http-port", "" + port,
 				"serve")) {
 			awaitReady(port, 2);
@@ -254,7 +254,7 @@ class ServeIT {
 
 	@Test
 	void aLostRankTakesReadinessButNotLivenessAndTheOthersStayAnswerable() throws Exception {
-		int port = freePorts();
+		int port = FreePort.next();
 		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "3", "--http-port", "" + port,
 				"serve")) {
 			awaitReady(port, 3);
@@ -315,12 +315,6 @@ class ServeIT {
 
 	private static JsonNode json(HttpResponse<String> response) {
 		return JsonMapper.shared().readTree(response.body());
-	}
-
-	/** The first of three consecutive free ports. */
-	private static int freePorts() throws IOException {
-		int port = FreePort.next();
-		return Math.min(port, 65_000);
 	}
 
 }

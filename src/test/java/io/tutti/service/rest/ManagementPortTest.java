@@ -2,13 +2,13 @@ package io.tutti.service.rest;
 
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
+import io.tutti.FreePort;
 import io.tutti.service.TuttiApplication;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -47,13 +47,11 @@ class ManagementPortTest {
 	@Value("${test.port}")
 	private int portOfTheHost;
 
-	/** The port after a free one is that of this rank. */
+	/** The ports after it are those of the other ranks. */
 	@DynamicPropertySource
-	static void freePort(DynamicPropertyRegistry registry) throws IOException {
-		try (ServerSocket free = new ServerSocket(0)) {
-			int rank = free.getLocalPort();
-			registry.add("test.port", () -> rank - LOCAL_RANK);
-		}
+	static void freePort(DynamicPropertyRegistry registry) {
+		int port = FreePort.next();
+		registry.add("test.port", () -> port);
 	}
 
 	@Test
