@@ -48,7 +48,8 @@ public final class CheckpointExport {
 					"cannot export checkpoint " + source + ": " + ex.getMessage(), ex);
 		}
 		catch (IOException ex) {
-			throw CheckpointException.onThisRank("cannot export checkpoint " + source + " to " + file + ": " + ex, ex);
+			throw CheckpointException.onThisRank("cannot export checkpoint " + source + " to " + file + ": " + ex
+					+ "; check the checkpoint, free space or give another file", ex);
 		}
 	}
 

@@ -61,8 +61,8 @@ public record RankShares(boolean measured, @Nullable RankWeights weights) {
 	 */
 	public void requireWorldSize(int worldSize) {
 		if (this.weights != null && this.weights.weights().size() != worldSize) {
-			throw new IllegalArgumentException("rank weights must be one number per rank: there are "
-					+ this.weights.weights().size() + " weights for " + worldSize + " ranks");
+			throw new IllegalArgumentException("rank weights must be one number per rank: got "
+					+ this.weights.weights().size() + " for " + worldSize + " ranks");
 		}
 	}
 

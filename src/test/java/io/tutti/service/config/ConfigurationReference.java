@@ -34,7 +34,7 @@ final class ConfigurationReference {
 			overrides variables, and variables override the file. Spring Boot's own properties work too. If the default
 			column is empty, the description gives the default. Durations are written `10s`, `5m`; sizes `64MB`.
 
-			A property in a file or on the command line that does not exist ends a rank with 64. Of variables and system
+			A property of Tutti in a file or on the command line that does not exist ends a rank with 64. Of variables and system
 			properties, which other programs set too, only names with the prefix of Tutti that are one letter away from an existing one do, also
 			in programs without Spring; the message names the property that is meant.
 

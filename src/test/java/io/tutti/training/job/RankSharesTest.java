@@ -42,7 +42,7 @@ class RankSharesTest {
 	@Test
 	void aNumberOfWeightsThatIsNotTheWorldSizeIsRefused() {
 		assertThatIllegalArgumentException().isThrownBy(() -> RankShares.parse("1,2").requireWorldSize(3))
-			.withMessageContaining("2 weights for 3 ranks");
+			.withMessageContaining("got 2 for 3 ranks");
 	}
 
 	/** Rank 1 is three times as fast. */
