@@ -14,11 +14,14 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * A job's summary as JSON.
  */
-record TrainingReport(Map<String, Object> fields) {
+final class TrainingReport {
 
 	private static final JsonMapper MAPPER = JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
 
-	private static TrainingReport of(TrainingSummary summary) {
+	private TrainingReport() {
+	}
+
+	private static Map<String, Object> fields(TrainingSummary summary) {
 		Map<String, Object> fields = new LinkedHashMap<>();
 		fields.put("worldSize", summary.worldSize());
 		fields.put("backend", summary.backend());
@@ -38,7 +41,7 @@ record TrainingReport(Map<String, Object> fields) {
 			fields.put("reforms", summary.reforms());
 			fields.put("repeatedSteps", summary.repeatedSteps());
 		}
-		return new TrainingReport(fields);
+		return fields;
 	}
 
 	/**
@@ -59,7 +62,7 @@ record TrainingReport(Map<String, Object> fields) {
 	static void write(TrainingSummary summary, Path file) {
 		try {
 			AtomicFile.write(file,
-					(MAPPER.writeValueAsString(of(summary).fields) + "\n").getBytes(StandardCharsets.UTF_8));
+					(MAPPER.writeValueAsString(fields(summary)) + "\n").getBytes(StandardCharsets.UTF_8));
 		}
 		catch (IOException ex) {
 			throw new ReportException(
