@@ -14,8 +14,10 @@ import java.util.List;
  * checkpoint
  * @param serveStop for services to end once the launcher has been asked to stop
  * @param kill after SIGKILL, for the kernel to end the processes
+ * @param notice between two lines that name the ranks that have not ended yet
  */
-public record LaunchTimings(Duration leave, Duration terminate, Duration drain, Duration serveStop, Duration kill) {
+public record LaunchTimings(Duration leave, Duration terminate, Duration drain, Duration serveStop, Duration kill,
+		Duration notice) {
 
 	/** A rank that trains takes at most 65 s of it for its last checkpoint. */
 	private static final Duration DRAIN_MARGIN = Duration.ofSeconds(70);
@@ -25,7 +27,7 @@ public record LaunchTimings(Duration leave, Duration terminate, Duration drain, 
 
 	/** The documented defaults. */
 	public static final LaunchTimings DEFAULTS = new LaunchTimings(Duration.ofSeconds(8), Duration.ofSeconds(2),
-			Duration.ofSeconds(100), Duration.ofSeconds(10), Duration.ofSeconds(5));
+			Duration.ofSeconds(100), Duration.ofSeconds(10), Duration.ofSeconds(5), Duration.ofSeconds(10));
 
 	/**
 	 * The defaults, with a drain at least as long as the ranks', up to a hundred years.
@@ -35,7 +37,7 @@ public record LaunchTimings(Duration leave, Duration terminate, Duration drain, 
 		Duration ofRanks = properties.duration("tutti.timeout.drain", Duration.ZERO);
 		Duration drain = Collections.min(List.of(ofRanks, LONGEST_DRAIN)).plus(DRAIN_MARGIN);
 		return new LaunchTimings(DEFAULTS.leave, DEFAULTS.terminate, Collections.max(List.of(drain, DEFAULTS.drain)),
-				DEFAULTS.serveStop, DEFAULTS.kill);
+				DEFAULTS.serveStop, DEFAULTS.kill, DEFAULTS.notice);
 	}
 
 	/** The longest time that a launcher takes to stop. */

@@ -75,6 +75,8 @@ final class RankGroup {
 
 	private long phaseEndNanos;
 
+	private long nextNoticeNanos;
+
 	private boolean stopped;
 
 	private @Nullable RankExit firstFailure;
@@ -167,7 +169,11 @@ final class RankGroup {
 		if (next != null) {
 			return within(next.dueNanos(), this::restart);
 		}
-		return (this.phase == Phase.RUNNING) ? this.events.take() : within(this.phaseEndNanos, this::onTimeout);
+		if (this.phase == Phase.RUNNING) {
+			return this.events.take();
+		}
+		boolean noticeFirst = this.nextNoticeNanos - this.phaseEndNanos < 0;
+		return noticeFirst ? within(this.nextNoticeNanos, this::onNotice) : within(this.phaseEndNanos, this::onTimeout);
 	}
 
 	private Runnable within(long endNanos, Runnable otherwise) throws InterruptedException {
@@ -311,6 +317,18 @@ final class RankGroup {
 		return this.firstFailure != null && this.command.stoppedOnRequest(this.firstFailure);
 	}
 
+	/** A stopped rank can delay the end by minutes, in which no rank may write a line. */
+	private void onNotice() {
+		String next = switch (this.phase) {
+			case FINISHING, LEAVING -> "SIGTERM";
+			case TERMINATING, STOPPING -> "SIGKILL";
+			case RUNNING, KILLED, GIVEN_UP -> "giving up";
+		};
+		long seconds = TimeUnit.NANOSECONDS.toSeconds(this.phaseEndNanos - System.nanoTime()) + 1;
+		report("waiting for " + runningRanks() + " to end; " + next + " in " + seconds + " s");
+		this.nextNoticeNanos += TimeUnit.NANOSECONDS.convert(this.timings.notice());
+	}
+
 	private void onTimeout() {
 		switch (this.phase) {
 			case RUNNING, GIVEN_UP -> {
@@ -351,9 +369,12 @@ final class RankGroup {
 	}
 
 	private String timeout(String missedLimit) {
+		return runningRanks() + " did not end within " + this.phaseLimit.toMillis() / 1000.0 + " s " + missedLimit;
+	}
+
+	private String runningRanks() {
 		String ranks = this.running.keySet().stream().sorted().map(String::valueOf).collect(Collectors.joining(", "));
-		return ((this.running.size() == 1) ? "rank " : "ranks ") + ranks + " did not end within "
-				+ this.phaseLimit.toMillis() / 1000.0 + " s " + missedLimit;
+		return ((this.running.size() == 1) ? "rank " : "ranks ") + ranks;
 	}
 
 	private void killRunning() {
@@ -371,7 +392,9 @@ final class RankGroup {
 		this.pending.clear();
 		this.phase = next;
 		this.phaseLimit = limit;
-		this.phaseEndNanos = System.nanoTime() + TimeUnit.NANOSECONDS.convert(limit);
+		long now = System.nanoTime();
+		this.phaseEndNanos = now + TimeUnit.NANOSECONDS.convert(limit);
+		this.nextNoticeNanos = now + TimeUnit.NANOSECONDS.convert(this.timings.notice());
 	}
 
 	/** Phases of a group. */

@@ -37,7 +37,7 @@ import static org.awaitility.Awaitility.await;
 class LocalLauncherTest {
 
 	private static final LaunchTimings TIMINGS = new LaunchTimings(Duration.ofMillis(600), Duration.ofMillis(400),
-			Duration.ofMillis(1500), Duration.ofMillis(900), Duration.ofSeconds(5));
+			Duration.ofMillis(1500), Duration.ofMillis(900), Duration.ofSeconds(5), Duration.ofSeconds(40));
 
 	/** Longer than any rank takes to end by itself. */
 	private static final Duration LIMIT = Duration.ofSeconds(40);
@@ -314,12 +314,15 @@ class LocalLauncherTest {
 	void aRankThatDoesNotStopInTimeIsKilled() throws Exception {
 		LaunchedCommand command = LaunchedCommand.of(List.of("serve"),
 				own("trap '' TERM; touch ready-$RANK; while :; do sleep 0.05; done"));
-		LocalLauncher launcher = launcher(command, 1, 0);
+		LaunchTimings timings = new LaunchTimings(TIMINGS.leave(), TIMINGS.terminate(), TIMINGS.drain(),
+				TIMINGS.serveStop(), TIMINGS.kill(), Duration.ofMillis(500));
+		LocalLauncher launcher = launcher(plan(command, 1, 0), timings);
 		CompletableFuture<Integer> code = start(launcher);
 		awaitFiles("ready-0");
 		launcher.stop();
 		assertThat(code.get(10, TimeUnit.SECONDS)).isEqualTo(137);
-		assertThat(this.err.toString(StandardCharsets.UTF_8)).contains("rank 0 did not end within 0.9 s of SIGTERM");
+		assertThat(this.err.toString(StandardCharsets.UTF_8)).contains("waiting for rank 0 to end; SIGKILL in 1 s",
+				"rank 0 did not end within 0.9 s of SIGTERM");
 	}
 
 	@Test
@@ -724,7 +727,8 @@ class LocalLauncherTest {
 	}
 
 	private static LaunchTimings draining(Duration drain) {
-		return new LaunchTimings(TIMINGS.leave(), TIMINGS.terminate(), drain, TIMINGS.serveStop(), TIMINGS.kill());
+		return new LaunchTimings(TIMINGS.leave(), TIMINGS.terminate(), drain, TIMINGS.serveStop(), TIMINGS.kill(),
+				TIMINGS.notice());
 	}
 
 	private static LaunchPlan plan(LaunchedCommand command, int ranks, int maxRestarts) {

@@ -48,7 +48,7 @@ class ElasticTrainingTest {
 	 * must not get SIGTERM.
 	 */
 	private static final LaunchTimings TIMINGS = new LaunchTimings(Duration.ofSeconds(5), Duration.ofSeconds(2),
-			Duration.ofSeconds(5), Duration.ofSeconds(5), Duration.ofSeconds(5));
+			Duration.ofSeconds(5), Duration.ofSeconds(5), Duration.ofSeconds(5), Duration.ofSeconds(10));
 
 	@TempDir
 	private static Path undisturbed;
