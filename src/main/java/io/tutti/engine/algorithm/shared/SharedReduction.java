@@ -4,7 +4,6 @@ import io.tutti.Collective;
 import io.tutti.engine.algorithm.Scratch;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.spi.Call;
-import io.tutti.engine.transport.shm.PeerBuffers;
 import io.tutti.engine.transport.shm.ShmTransport;
 
 /**
@@ -14,7 +13,7 @@ import io.tutti.engine.transport.shm.ShmTransport;
  * from the slots of the others. In a reduce there is one part, the root's. Operands are
  * combined in rank order.
  */
-final class SharedReduction implements LargeCollective {
+final class SharedReduction extends PartCollective {
 
 	/**
 	 * A block of every operand stays in the L1 cache, or in the L2 cache if it is read.
@@ -23,19 +22,9 @@ final class SharedReduction implements LargeCollective {
 
 	private static final long READ_BLOCK_BYTES = 128 << 10;
 
-	private final int rank;
-
-	private final int worldSize;
-
-	private final PeerBuffers buffers;
-
 	private final ReductionKernels kernels;
 
 	private final Scratch scratch;
-
-	private final Collective collective;
-
-	private final PartSlices slices;
 
 	private final long readBlockBytes;
 
@@ -44,11 +33,7 @@ final class SharedReduction implements LargeCollective {
 
 	SharedReduction(int rank, int worldSize, ShmTransport transport, ReductionKernels kernels, Scratch scratch,
 			Collective collective) {
-		this.rank = rank;
-		this.worldSize = worldSize;
-		this.buffers = transport.buffers();
-		this.collective = collective;
-		this.slices = new PartSlices(rank, worldSize, transport.pipeline(), collective == Collective.REDUCE_SCATTER);
+		super(rank, worldSize, transport, collective);
 		this.kernels = kernels;
 		this.scratch = scratch;
 		this.readBlockBytes = Math.min(READ_BLOCK_BYTES, scratch.bytes() / 2 & -BLOCK_BYTES);
@@ -57,22 +42,7 @@ final class SharedReduction implements LargeCollective {
 	@Override
 	public boolean post(Call call, boolean readable) {
 		this.reduced = 0;
-		return this.buffers.post(call, readable) || !sends(call, this.rank);
-	}
-
-	@Override
-	public boolean readable() {
-		return true;
-	}
-
-	@Override
-	public boolean sends(Call call, int rank) {
-		return this.collective != Collective.REDUCE || rank != call.root();
-	}
-
-	@Override
-	public boolean receives(Call call, int rank) {
-		return this.collective != Collective.REDUCE || rank == call.root();
+		return super.post(call, readable);
 	}
 
 	/**
@@ -98,30 +68,15 @@ final class SharedReduction implements LargeCollective {
 
 	/** Address of the next block of a peer's operand, or 0 if it cannot be read. */
 	private long operand(Call call, int peer, long bytes, long scratch) {
-		long offset = this.slices.part(call, this.rank) + this.reduced;
+		long offset = part(call, this.rank) + this.reduced;
 		return (peer == this.rank) ? call.sendAddress() + offset : this.buffers.access(peer, offset, bytes, scratch);
 	}
 
 	@Override
-	public long divide(Call call) {
-		return this.slices.divide(call);
-	}
-
-	@Override
-	public long chunks(Call call) {
-		return this.slices.chunks(call);
-	}
-
-	@Override
-	public void put(Call call, long chunk) {
-		this.slices.put(call, chunk);
-	}
-
-	@Override
 	public void take(Call call, long chunk) {
-		long start = this.slices.start(chunk);
-		long skipped = Math.clamp(this.reduced - start, 0, this.slices.length(call, chunk));
-		long bytes = this.slices.length(call, chunk) - skipped;
+		long start = start(chunk);
+		long skipped = Math.clamp(this.reduced - start, 0, length(call, chunk));
+		long bytes = length(call, chunk) - skipped;
 		long left = staged(call, 0, chunk) + skipped;
 		for (int peer = 1; peer < this.worldSize && bytes > 0; peer++) {
 			left = reduce(call, peer, start + skipped, left, staged(call, peer, chunk) + skipped, bytes);
@@ -130,7 +85,7 @@ final class SharedReduction implements LargeCollective {
 
 	/** Address of a peer's operand for this rank's part of a chunk. */
 	private long staged(Call call, int peer, long chunk) {
-		return (peer == this.rank) ? this.slices.source(call, peer, chunk) : this.slices.staged(peer, chunk);
+		return (peer == this.rank) ? source(call, peer, chunk) : staged(peer, chunk);
 	}
 
 	/**
