@@ -71,11 +71,6 @@ final class HierarchicalGroupBackend implements GroupBackend {
 	}
 
 	@Override
-	public boolean takesPartsInPlace(long address) {
-		return true;
-	}
-
-	@Override
 	public void wake() {
 		this.levels.forEach(GroupBackend::wake);
 	}

@@ -74,11 +74,6 @@ class TransportGroupBackend implements GroupBackend {
 	}
 
 	@Override
-	public boolean takesPartsInPlace(long address) {
-		return true;
-	}
-
-	@Override
 	public void wake() {
 		this.transport.wake();
 	}

@@ -256,18 +256,11 @@ final class BufferValidation {
 		}
 	}
 
-	/**
-	 * Checks that a part is disjoint from the whole, or is this rank's part of it if the
-	 * backend supports that. Heap memory is staged, so it may always be.
-	 */
-	private void requirePart(MemorySegment whole, MemorySegment part, long offset) {
-		if (!overlap(whole, part)) {
-			return;
-		}
-		boolean supported = !whole.isNative() || this.backend.takesPartsInPlace(whole.address());
-		if (!supported || part.address() - whole.address() != offset) {
-			throw new IllegalArgumentException("send and receive buffers must not overlap"
-					+ (supported ? ", unless the part is this rank's of the whole, from byte " + offset : ""));
+	/** Checks that a part is disjoint from the whole, or is this rank's part of it. */
+	private static void requirePart(MemorySegment whole, MemorySegment part, long offset) {
+		if (overlap(whole, part) && part.address() - whole.address() != offset) {
+			throw new IllegalArgumentException("send and receive buffers must not overlap, "
+					+ "unless the part is this rank's of the whole, from byte " + offset);
 		}
 	}
 

@@ -58,16 +58,6 @@ public interface GroupBackend extends AutoCloseable {
 	}
 
 	/**
-	 * Whether a call on this memory may be in place, with this rank's part inside the
-	 * whole buffer: the send part of an all-gather or gather, the receive part of a
-	 * reduce-scatter or scatter. Called only for calls in place.
-	 * @param address address of the whole buffer
-	 */
-	default boolean takesPartsInPlace(long address) {
-		return false;
-	}
-
-	/**
 	 * The largest {@linkplain Call#count() count} of a call or a message, and sum of the
 	 * counts of the parts of an uneven call. A call beyond it is rejected before it has a
 	 * sequence number.

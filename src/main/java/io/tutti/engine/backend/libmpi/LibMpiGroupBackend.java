@@ -83,11 +83,6 @@ public final class LibMpiGroupBackend implements GroupBackend, IdleStrategy.Cond
 	}
 
 	@Override
-	public boolean takesPartsInPlace(long address) {
-		return true;
-	}
-
-	@Override
 	public void run(Call call) {
 		this.operation.prepare(call);
 		this.communicator.world().submit(this.operation);

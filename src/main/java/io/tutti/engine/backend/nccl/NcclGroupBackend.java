@@ -101,16 +101,6 @@ public final class NcclGroupBackend implements GroupBackend {
 		return true;
 	}
 
-	@Override
-	public boolean takesPartsInPlace(long address) {
-		try {
-			return deviceOf(address) != DeviceRuntime.NO_DEVICE || this.host.takesPartsInPlace(address);
-		}
-		catch (DeviceException ex) {
-			return true;
-		}
-	}
-
 	/**
 	 * Permits a call whose memory the device cannot tell, so that it takes part in the
 	 * group's order, fails when it runs and aborts the group: the other ranks wait for
