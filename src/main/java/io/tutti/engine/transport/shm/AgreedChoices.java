@@ -48,7 +48,7 @@ public final class AgreedChoices {
 			throw new IllegalStateException("the last choice has not taken effect on every rank");
 		}
 		this.chosen[kind] = this.slots.round();
-		SharedWords.release(this.memory.choice(this.memory.self(), kind),
+		SharedWords.release(this.memory.layout().choice(this.memory.self(), kind),
 				(this.chosen[kind] + NOTICE) << 1 | (reads ? 1 : 0));
 	}
 
@@ -57,7 +57,7 @@ public final class AgreedChoices {
 	 * the same on every rank.
 	 */
 	public boolean reads(int rank, int kind) {
-		long choice = SharedWords.acquire(this.memory.choice(rank, kind));
+		long choice = SharedWords.acquire(this.memory.layout().choice(rank, kind));
 		boolean chosen = (choice & 1) != 0;
 		return (this.slots.round() >= choice >> 1) == chosen;
 	}

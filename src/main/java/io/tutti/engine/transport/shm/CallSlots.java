@@ -59,7 +59,7 @@ public final class CallSlots {
 		this.agreed = new long[this.ranks];
 		this.addresses = new long[this.ranks * HostLayout.SLOTS];
 		for (int i = 0; i < this.addresses.length; i++) {
-			this.addresses[i] = memory.slot(i / HostLayout.SLOTS, i % HostLayout.SLOTS);
+			this.addresses[i] = memory.layout().slot(i / HostLayout.SLOTS, i % HostLayout.SLOTS);
 		}
 	}
 

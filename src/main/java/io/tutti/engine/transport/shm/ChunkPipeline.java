@@ -20,7 +20,7 @@ public final class ChunkPipeline {
 	/** Instead of a rank for which a check waits. */
 	private static final int ALL = -1;
 
-	private final HostMemory memory;
+	private final HostLayout layout;
 
 	private final Doorbell doorbell;
 
@@ -48,7 +48,7 @@ public final class ChunkPipeline {
 	private long awaitedPosition;
 
 	ChunkPipeline(HostMemory memory, Doorbell doorbell) {
-		this.memory = memory;
+		this.layout = memory.layout();
 		this.doorbell = doorbell;
 		this.ranks = memory.ranks();
 		this.self = memory.self();
@@ -69,13 +69,13 @@ public final class ChunkPipeline {
 	public void end(long chunks) {
 		this.end = this.first + chunks * this.slotBytes;
 		this.awaitedPosition = 0;
-		SharedWords.release(this.memory.line(this.self, Line.TAKEN), this.end);
+		SharedWords.release(this.layout.line(this.self, Line.TAKEN), this.end);
 		this.doorbell.ringAll();
 	}
 
 	/** Address of a rank's slot for a chunk. */
 	public long slot(int rank, long chunk) {
-		return this.memory.pipeline(rank) + (this.first + chunk * this.slotBytes & BYTES - 1);
+		return this.layout.pipeline(rank) + (this.first + chunk * this.slotBytes & BYTES - 1);
 	}
 
 	/**
@@ -86,7 +86,7 @@ public final class ChunkPipeline {
 		long wanted = position(chunk) - BYTES;
 		for (int rank = 0; rank < this.ranks; rank++) {
 			if (this.taken[rank] < wanted) {
-				this.taken[rank] = SharedWords.acquire(this.memory.line(rank, Line.TAKEN));
+				this.taken[rank] = SharedWords.acquire(this.layout.line(rank, Line.TAKEN));
 				if (this.taken[rank] < wanted) {
 					awaits(ALL, Line.TAKEN, wanted);
 					return false;
@@ -122,12 +122,12 @@ public final class ChunkPipeline {
 	}
 
 	private void publish(Line line, long chunk) {
-		SharedWords.release(this.memory.line(this.self, line), position(chunk));
+		SharedWords.release(this.layout.line(this.self, line), position(chunk));
 		this.doorbell.ringAll();
 	}
 
 	private boolean has(int rank, Line line, long chunk) {
-		boolean reached = SharedWords.acquire(this.memory.line(rank, line)) >= position(chunk);
+		boolean reached = SharedWords.acquire(this.layout.line(rank, line)) >= position(chunk);
 		if (!reached) {
 			awaits(rank, line, position(chunk));
 		}
@@ -146,7 +146,7 @@ public final class ChunkPipeline {
 	 */
 	boolean awaits(int rank) {
 		return rank != this.self && (this.awaitedRank == rank || this.awaitedRank == ALL)
-				&& SharedWords.acquire(this.memory.line(rank, this.awaitedLine)) < this.awaitedPosition;
+				&& SharedWords.acquire(this.layout.line(rank, this.awaitedLine)) < this.awaitedPosition;
 	}
 
 	private long position(long chunk) {

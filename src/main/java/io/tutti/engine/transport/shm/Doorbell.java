@@ -45,10 +45,10 @@ final class Doorbell {
 		this.bell = bell;
 		this.futex = futex;
 		this.ownBell = bell(memory.self());
-		this.ownSleeping = memory.line(memory.self(), asleep);
+		this.ownSleeping = memory.layout().line(memory.self(), asleep);
 		this.sleeping = new long[memory.ranks()];
 		for (int rank = 0; rank < this.sleeping.length; rank++) {
-			this.sleeping[rank] = memory.line(rank, asleep);
+			this.sleeping[rank] = memory.layout().line(rank, asleep);
 		}
 	}
 
@@ -116,7 +116,7 @@ final class Doorbell {
 	}
 
 	private long bell(int rank) {
-		return this.memory.line(rank, this.bell);
+		return this.memory.layout().line(rank, this.bell);
 	}
 
 }

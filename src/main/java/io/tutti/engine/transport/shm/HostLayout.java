@@ -8,8 +8,9 @@ import io.tutti.Collective;
  * cache lines in pairs; the words of records in a {@link RecordRing} lie beside them.
  *
  * @param ranks number of ranks that share the memory
+ * @param start address of the memory; 0 for offsets in it
  */
-record HostLayout(int ranks) {
+record HostLayout(int ranks, long start) {
 
 	/** Bytes reserved for one flag. */
 	static final int LINE_BYTES = 128;
@@ -105,12 +106,12 @@ record HostLayout(int ranks) {
 	}
 
 	long line(int rank, Line line) {
-		return ((long) rank * LINES + line.ordinal()) * LINE_BYTES;
+		return this.start + ((long) rank * LINES + line.ordinal()) * LINE_BYTES;
 	}
 
 	/** A rank's choice whether ranks read private memory, and its first round. */
 	long choice(int rank, int index) {
-		return (long) this.ranks * LINES * LINE_BYTES + ((long) rank * CHOICES + index) * Long.BYTES;
+		return this.start + (long) this.ranks * LINES * LINE_BYTES + ((long) rank * CHOICES + index) * Long.BYTES;
 	}
 
 	private long slotBytes() {
@@ -149,9 +150,9 @@ record HostLayout(int ranks) {
 		return ring(this.ranks, 0) + ((long) from * this.ranks + to) * (LINE_BYTES + messageRingBytes());
 	}
 
-	/** Total size. */
-	long bytes() {
-		return messageRing(this.ranks, 0);
+	/** Total size of the memory. */
+	static long bytes(int ranks) {
+		return new HostLayout(ranks, 0).messageRing(ranks, 0);
 	}
 
 }

@@ -23,8 +23,6 @@ public final class HostMemory implements AutoCloseable {
 
 	private final HostLayout layout;
 
-	private final long start;
-
 	private final AtomicInteger holders = new AtomicInteger(1);
 
 	private final SharedAllocations allocations;
@@ -36,8 +34,7 @@ public final class HostMemory implements AutoCloseable {
 		this.members = List.copyOf(members);
 		this.self = self;
 		this.segment = segment;
-		this.layout = new HostLayout(members.size());
-		this.start = segment.address();
+		this.layout = new HostLayout(members.size(), segment.address());
 		this.allocations = new SharedAllocations(self);
 		this.attachable = attachable;
 	}
@@ -57,38 +54,14 @@ public final class HostMemory implements AutoCloseable {
 		return this.layout.ranks();
 	}
 
+	/** The addresses in the memory. */
 	HostLayout layout() {
 		return this.layout;
 	}
 
-	long line(int rank, Line line) {
-		return this.start + this.layout.line(rank, line);
-	}
-
-	long slot(int rank, long round) {
-		return this.start + this.layout.slot(rank, round);
-	}
-
-	/** Address of a rank's choice. */
-	long choice(int rank, int index) {
-		return this.start + this.layout.choice(rank, index);
-	}
-
-	long pipeline(int rank) {
-		return this.start + this.layout.pipeline(rank);
-	}
-
-	long ring(int from, int to) {
-		return this.start + this.layout.ring(from, to);
-	}
-
-	long messageRing(int from, int to) {
-		return this.start + this.layout.messageRing(from, to);
-	}
-
 	/** A rank's process. */
 	ReadableProcess process(int rank) {
-		return ReadableProcess.read(line(rank, Line.PROCESS));
+		return ReadableProcess.read(this.layout.line(rank, Line.PROCESS));
 	}
 
 	/**
@@ -97,7 +70,7 @@ public final class HostMemory implements AutoCloseable {
 	 * @param flag of the kind of calls
 	 */
 	void fail(Line flag) {
-		SharedWords.write(line(this.self, flag), 1);
+		SharedWords.write(this.layout.line(this.self, flag), 1);
 		// The caller's plain stores must not pass the store to the line.
 		VarHandle.storeStoreFence();
 	}
@@ -110,7 +83,7 @@ public final class HostMemory implements AutoCloseable {
 	boolean hasFailed(int rank, Line flag) {
 		// The buffers are read by plain loads, which must not pass the load of the line.
 		VarHandle.acquireFence();
-		return SharedWords.read(line(rank, flag)) != 0;
+		return SharedWords.read(this.layout.line(rank, flag)) != 0;
 	}
 
 	/** The buffers that the ranks have allocated together. */
@@ -141,7 +114,7 @@ public final class HostMemory implements AutoCloseable {
 	@Override
 	public void close() {
 		if (this.holders.decrementAndGet() == 0) {
-			SharedWords.write(line(this.self, Line.LEFT), 1);
+			SharedWords.write(this.layout.line(this.self, Line.LEFT), 1);
 			this.segment.close();
 		}
 	}

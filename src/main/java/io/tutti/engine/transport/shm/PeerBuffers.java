@@ -151,7 +151,7 @@ public final class PeerBuffers {
 		if (read(rank, reference(rank) + offset, target, bytes)) {
 			return target;
 		}
-		SharedWords.release(this.memory.line(this.memory.self(), Line.UNREADABLE), this.passes);
+		SharedWords.release(this.memory.layout().line(this.memory.self(), Line.UNREADABLE), this.passes);
 		return 0;
 	}
 
@@ -186,7 +186,7 @@ public final class PeerBuffers {
 
 	/** Publishes that this rank has finished its pass over the other ranks' buffers. */
 	public void finish() {
-		SharedWords.release(this.memory.line(this.memory.self(), Line.FINISHED), this.passes);
+		SharedWords.release(this.memory.layout().line(this.memory.self(), Line.FINISHED), this.passes);
 		this.doorbell.ringAll();
 	}
 
@@ -212,7 +212,7 @@ public final class PeerBuffers {
 	}
 
 	private boolean hasFinished(int rank) {
-		return SharedWords.acquire(this.memory.line(rank, Line.FINISHED)) >= this.passes;
+		return SharedWords.acquire(this.memory.layout().line(rank, Line.FINISHED)) >= this.passes;
 	}
 
 	/**
@@ -228,7 +228,7 @@ public final class PeerBuffers {
 				this.waiting.stalled();
 			}
 			requireUnchanged(rank);
-			complete &= SharedWords.acquire(this.memory.line(rank, Line.UNREADABLE)) != this.passes;
+			complete &= SharedWords.acquire(this.memory.layout().line(rank, Line.UNREADABLE)) != this.passes;
 		}
 		this.waiting.moved();
 		if (!complete) {

@@ -55,7 +55,7 @@ public final class RingConnections implements Connections {
 		this.doorbell = Doorbell.forMessages(memory, Futex.find(this.arena));
 		this.attach = memory.attach(this.arena);
 		this.streams = new RingStream[memory.ranks()];
-		this.ownCalls = memory.line(memory.self(), Line.MESSAGE_CALLS);
+		this.ownCalls = memory.layout().line(memory.self(), Line.MESSAGE_CALLS);
 	}
 
 	@Override

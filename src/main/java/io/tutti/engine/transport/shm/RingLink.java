@@ -43,8 +43,9 @@ final class RingLink implements Link {
 		this.peer = peer;
 		this.context = context;
 		this.doorbell = doorbell;
-		this.out = Ring.writer(memory.ring(memory.self(), peer), memory.layout().ringBytes());
-		this.in = Ring.reader(memory.ring(peer, memory.self()), memory.layout().ringBytes());
+		HostLayout layout = memory.layout();
+		this.out = Ring.writer(layout.ring(memory.self(), peer), layout.ringBytes());
+		this.in = Ring.reader(layout.ring(peer, memory.self()), layout.ringBytes());
 	}
 
 	/**

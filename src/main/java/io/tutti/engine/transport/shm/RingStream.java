@@ -48,10 +48,11 @@ final class RingStream implements ByteStream {
 		this.peer = peer;
 		this.memory = memory;
 		this.doorbell = doorbell;
-		this.out = new RecordRing(memory.messageRing(memory.self(), peer), memory.layout().messageRingBytes());
-		this.in = new RecordRing(memory.messageRing(peer, memory.self()), memory.layout().messageRingBytes());
-		this.peerCalls = memory.line(peer, Line.MESSAGE_CALLS);
-		this.peerLeft = memory.line(peer, Line.LEFT);
+		HostLayout layout = memory.layout();
+		this.out = new RecordRing(layout.messageRing(memory.self(), peer), layout.messageRingBytes());
+		this.in = new RecordRing(layout.messageRing(peer, memory.self()), layout.messageRingBytes());
+		this.peerCalls = layout.line(peer, Line.MESSAGE_CALLS);
+		this.peerLeft = layout.line(peer, Line.LEFT);
 		this.peerProcess = memory.process(peer);
 		this.attach = attach;
 	}

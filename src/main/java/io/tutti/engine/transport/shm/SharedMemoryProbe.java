@@ -25,8 +25,6 @@ final class SharedMemoryProbe implements AutoCloseable {
 
 	private final int self;
 
-	private final HostLayout layout;
-
 	private final SegmentDirectory directory;
 
 	/** The number that the owner wrote for each peer. */
@@ -50,7 +48,6 @@ final class SharedMemoryProbe implements AutoCloseable {
 	SharedMemoryProbe(List<Integer> members, int self, SegmentDirectory directory, boolean attach) {
 		this.members = members;
 		this.self = self;
-		this.layout = new HostLayout(members.size());
 		this.directory = directory;
 		this.attach = attach;
 		this.numbers = new long[members.size()];
@@ -71,11 +68,11 @@ final class SharedMemoryProbe implements AutoCloseable {
 		try {
 			this.directory.sweep();
 			String name = this.directory.newName();
-			SharedSegment made = SharedSegment.create(this.directory.file(name), this.layout.bytes());
+			SharedSegment made = SharedSegment.create(this.directory.file(name), HostLayout.bytes(this.members.size()));
 			this.segment = made;
 			for (int rank = 1; rank < this.numbers.length; rank++) {
 				this.numbers[rank] = RANDOM.nextLong();
-				NativeMemory.putLong(probe(made, rank), this.numbers[rank]);
+				NativeMemory.putLong(line(made, rank, Line.PROBE), this.numbers[rank]);
 			}
 			introduce(made);
 			return new HandshakeMessage(true, 0, 0, name);
@@ -95,12 +92,13 @@ final class SharedMemoryProbe implements AutoCloseable {
 			return HandshakeMessage.NOTHING;
 		}
 		try {
-			SharedSegment opened = SharedSegment.open(this.directory.file(owners.text()), this.layout.bytes());
+			SharedSegment opened = SharedSegment.open(this.directory.file(owners.text()),
+					HostLayout.bytes(this.members.size()));
 			this.segment = opened;
 			long answer = RANDOM.nextLong();
-			NativeMemory.putLong(probe(opened, this.self) + Long.BYTES, answer);
+			NativeMemory.putLong(line(opened, this.self, Line.PROBE) + Long.BYTES, answer);
 			introduce(opened);
-			return new HandshakeMessage(true, NativeMemory.getLong(probe(opened, this.self)), answer, "");
+			return new HandshakeMessage(true, NativeMemory.getLong(line(opened, this.self, Line.PROBE)), answer, "");
 		}
 		catch (IOException ex) {
 			return HandshakeMessage.refusal("cannot open the memory that rank " + this.members.get(0) + " created ("
@@ -112,7 +110,7 @@ final class SharedMemoryProbe implements AutoCloseable {
 	 * Names this process, whose memory other ranks try to read, and its namespaces.
 	 */
 	private void introduce(SharedSegment memory) {
-		ReadableProcess.current().write(process(memory, this.self));
+		ReadableProcess.current().write(line(memory, this.self, Line.PROCESS));
 		for (int i = 0; i < NAMESPACES.size(); i++) {
 			NativeMemory.putLong(namespace(memory, this.self, i), ProcessIdentity.namespace(NAMESPACES.get(i)));
 		}
@@ -141,7 +139,7 @@ final class SharedMemoryProbe implements AutoCloseable {
 		SharedSegment memory = this.segment;
 		int other = 1 - this.self;
 		if (this.attach && memory != null && this.members.size() == 2 && inSameContainer(memory, other)) {
-			CrossMemoryAttach.permit(ReadableProcess.read(process(memory, other)).pid());
+			CrossMemoryAttach.permit(ReadableProcess.read(line(memory, other, Line.PROCESS)).pid());
 			this.permitted = true;
 		}
 	}
@@ -160,7 +158,7 @@ final class SharedMemoryProbe implements AutoCloseable {
 				return HandshakeMessage.NOTHING;
 			}
 			try {
-				reader.copy(ReadableProcess.read(process(memory, rank)), 0, 0, 0);
+				reader.copy(ReadableProcess.read(line(memory, rank, Line.PROCESS)), 0, 0, 0);
 			}
 			catch (IOException ex) {
 				return HandshakeMessage.NOTHING;
@@ -169,13 +167,13 @@ final class SharedMemoryProbe implements AutoCloseable {
 		return new HandshakeMessage(true, 1, 0, "");
 	}
 
-	private long process(SharedSegment memory, int rank) {
-		return memory.address() + this.layout.line(rank, Line.PROCESS);
+	private long line(SharedSegment memory, int rank, Line line) {
+		return new HostLayout(this.members.size(), memory.address()).line(rank, line);
 	}
 
 	/** Where a rank names its namespace of a kind: behind its process. */
 	private long namespace(SharedSegment memory, int rank, int kind) {
-		return process(memory, rank) + ReadableProcess.BYTES + (long) kind * Long.BYTES;
+		return line(memory, rank, Line.PROCESS) + ReadableProcess.BYTES + (long) kind * Long.BYTES;
 	}
 
 	/**
@@ -197,16 +195,12 @@ final class SharedMemoryProbe implements AutoCloseable {
 		for (int rank = 1; rank < this.numbers.length; rank++) {
 			HandshakeMessage answer = answers.get(this.members.get(rank));
 			if (answer.first() != this.numbers[rank]
-					|| answer.second() != NativeMemory.getLong(probe(made, rank) + Long.BYTES)) {
+					|| answer.second() != NativeMemory.getLong(line(made, rank, Line.PROBE) + Long.BYTES)) {
 				return HandshakeMessage
 					.refusal("rank " + this.members.get(rank) + " maps other memory under the same name");
 			}
 		}
 		return HandshakeMessage.NOTHING;
-	}
-
-	private long probe(SharedSegment memory, int rank) {
-		return memory.address() + this.layout.line(rank, Line.PROBE);
 	}
 
 	/**

@@ -83,11 +83,11 @@ class HostHandshakeTest {
 		for (int rank = 0; rank < worldSize; rank++) {
 			assertThat(memories.get(rank).members()).hasSize(worldSize);
 			assertThat(memories.get(rank).self()).isEqualTo(rank);
-			NativeMemory.putLong(memories.get(rank).pipeline(rank), 100 + rank);
+			NativeMemory.putLong(memories.get(rank).layout().pipeline(rank), 100 + rank);
 		}
 		for (HostMemory memory : memories) {
 			for (int rank = 0; rank < worldSize; rank++) {
-				assertThat(NativeMemory.getLong(memory.pipeline(rank))).isEqualTo(100 + rank);
+				assertThat(NativeMemory.getLong(memory.layout().pipeline(rank))).isEqualTo(100 + rank);
 			}
 			memory.close();
 		}
@@ -226,7 +226,7 @@ class HostHandshakeTest {
 				try (Stream<Path> files = Files.list(this.directory);
 						FileChannel memory = FileChannel.open(
 								files.filter(Files::isRegularFile).findAny().orElseThrow(), StandardOpenOption.WRITE)) {
-					long line = new HostLayout(2).line(1, HostLayout.Line.PROCESS);
+					long line = new HostLayout(2, 0).line(1, HostLayout.Line.PROCESS);
 					memory.write(ByteBuffer.allocate(Long.BYTES).putLong(0, 1), line + 3 * Long.BYTES);
 				}
 			}
