@@ -9,8 +9,10 @@ import java.net.Socket;
 import java.net.UnknownHostException;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 import io.tutti.engine.control.PeerAddress;
@@ -43,26 +45,6 @@ final class HostProbe {
 
 	private static final Duration PAUSE = Duration.ofMillis(100);
 
-	/** What one attempt to reach the peer by two questions has shown. */
-	private static final class Attempt {
-
-		private final AtomicInteger pending = new AtomicInteger(2);
-
-		private volatile boolean answered;
-
-		boolean ended() {
-			return this.pending.get() == 0;
-		}
-
-		void end(boolean answer) {
-			if (answer) {
-				this.answered = true;
-			}
-			this.pending.decrementAndGet();
-		}
-
-	}
-
 	private final PeerAddress peer;
 
 	private final int limitMillis;
@@ -75,7 +57,8 @@ final class HostProbe {
 
 	private long checkedNanos;
 
-	private @Nullable Attempt attempt;
+	/** Whether one of two questions was answered, once both have ended. */
+	private @Nullable CompletableFuture<Boolean> attempt;
 
 	/**
 	 * @param peer where it accepts data connections
@@ -106,20 +89,19 @@ final class HostProbe {
 			this.attempt = null;
 		}
 		this.checkedNanos = now;
-		Attempt last = this.attempt;
-		boolean ended = last == null || last.ended();
-		if (last != null && ended && !last.answered) {
+		CompletableFuture<Boolean> last = this.attempt;
+		boolean ended = last == null || last.isDone();
+		if (last != null && last.state() == Future.State.SUCCESS && !last.resultNow()) {
 			throw new IOException(this.peer.host() + " has not answered for " + this.limitMillis
 					+ " ms, neither at port " + this.peer.port() + " nor itself");
 		}
 		// An attempt without an answer ends a little later than its limit.
 		if (now - this.sinceNanos >= (ended ? limitNanos : 2 * limitNanos)) {
 			this.sinceNanos = now;
-			Attempt next = new Attempt();
-			this.attempt = next;
-			Thread.startVirtualThread(() -> next.end(connects()));
-			// Waits in native code, which would hold a carrier of virtual threads.
-			Thread.ofPlatform().name("tutti-probe").daemon().start(() -> next.end(reaches()));
+			// reaches() waits in native code and would hold a virtual thread's carrier.
+			Executor platform = Thread.ofPlatform().name("tutti-probe").daemon()::start;
+			this.attempt = CompletableFuture.supplyAsync(this::connects, Thread::startVirtualThread)
+				.thenCombine(CompletableFuture.supplyAsync(this::reaches, platform), Boolean::logicalOr);
 		}
 	}
 
