@@ -11,9 +11,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 
 import io.tutti.engine.device.DeviceException;
 import io.tutti.engine.device.SelectedDevice;
+import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.transport.IdleStrategy;
 import org.jspecify.annotations.Nullable;
@@ -450,22 +452,13 @@ final class NcclCommunicator {
 
 	/** Destroys every communicator, even if destroying an earlier one fails. */
 	private void destroyEach() {
-		RuntimeException first = null;
-		for (int index = 0; index < this.places.size(); index++) {
-			try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), this.places.get(index).device())) {
-				this.library.nccl().commDestroy(handle(index));
-			}
-			catch (RuntimeException ex) {
-				if (first == null) {
-					first = ex;
-				}
-				else {
-					first.addSuppressed(ex);
-				}
-			}
-		}
-		if (first != null) {
-			throw first;
+		CleanUp.runAll(
+				IntStream.range(0, this.places.size()).<Runnable>mapToObj((index) -> () -> destroy(index)).toList());
+	}
+
+	private void destroy(int index) {
+		try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), this.places.get(index).device())) {
+			this.library.nccl().commDestroy(handle(index));
 		}
 	}
 
