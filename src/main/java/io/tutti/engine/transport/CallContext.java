@@ -6,7 +6,6 @@ import java.util.List;
 
 import io.tutti.CollectiveException;
 import io.tutti.Failure;
-import io.tutti.engine.failure.DepartedRanks;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.CallSignature;
@@ -81,12 +80,6 @@ public final class CallContext {
 	/** A peer of the group was lost. */
 	public CollectiveException lost(int peer, String detail, @Nullable Throwable cause) {
 		return failure(Failure.Kind.PEER_LOST, List.of(peer), detail, cause);
-	}
-
-	/** A rank has left the group and will never complete the call. */
-	public CollectiveException left(int worldRank) {
-		return this.identity.exception(call().failure(DepartedRanks.failureOf(this.identity.name()),
-				this.identity.name(), List.of(worldRank), this.latch.departed().describe(worldRank)), null);
 	}
 
 	/**

@@ -99,11 +99,10 @@ public final class CallWait implements IdleStrategy.Condition {
 	 * has left it, or the thread was interrupted
 	 */
 	public void requireWorthWaiting() {
-		this.context.latch().requireNotBroken(this.context.identity());
 		Call call = this.context.call();
-		int left = this.context.latch().departed().missingFrom(call.sequence());
-		if (left >= 0) {
-			throw this.context.left(left);
+		Failure obstacle = this.context.latch().obstacleTo(call, this.context.identity());
+		if (obstacle != null) {
+			throw this.context.identity().exception(obstacle, null);
 		}
 		if (call.deadline().expired()) {
 			List<Integer> awaited = this.peers.awaited();
