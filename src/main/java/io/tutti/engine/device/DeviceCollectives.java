@@ -3,6 +3,7 @@ package io.tutti.engine.device;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Consumer;
 
 import io.tutti.ExitCode;
 import io.tutti.RankOutOfRangeException;
@@ -292,19 +293,13 @@ public final class DeviceCollectives {
 		return whole.part(this.group.rank() * count, count);
 	}
 
-	/** An in-place call on a copy of the input. */
-	private interface InPlace {
-
-		void on(DeviceBuffer copy);
-
-	}
-
-	private DeviceBuffer intoCopy(Collective collective, DeviceBuffer buffer, int root, InPlace call) {
+	/** Makes an in-place call on a copy of the input. */
+	private DeviceBuffer intoCopy(Collective collective, DeviceBuffer buffer, int root, Consumer<DeviceBuffer> call) {
 		require(collective, buffer, root);
 		DeviceBuffer copy = allocate(buffer, buffer.count(), collective);
 		try {
 			copy(collective, buffer, copy);
-			call.on(copy);
+			call.accept(copy);
 			return copy;
 		}
 		catch (RuntimeException | Error ex) {
