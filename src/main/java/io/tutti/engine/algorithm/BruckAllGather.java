@@ -13,13 +13,7 @@ import io.tutti.engine.spi.NativeMemory;
  * message-passing systems, IEEE Transactions on Parallel and Distributed Systems 8
  * (1997).
  */
-final class BruckAllGather implements Algorithm {
-
-	private final AlgorithmContext context;
-
-	BruckAllGather(AlgorithmContext context) {
-		this.context = context;
-	}
+record BruckAllGather(AlgorithmContext context) implements Algorithm {
 
 	@Override
 	public void run(Call call) {

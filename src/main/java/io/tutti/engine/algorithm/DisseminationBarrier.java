@@ -11,13 +11,7 @@ import io.tutti.engine.spi.Call;
  * D. Hensgen, R. Finkel, U. Manber: Two algorithms for barrier synchronization,
  * International Journal of Parallel Programming 17 (1988).
  */
-final class DisseminationBarrier implements Algorithm {
-
-	private final AlgorithmContext context;
-
-	DisseminationBarrier(AlgorithmContext context) {
-		this.context = context;
-	}
+record DisseminationBarrier(AlgorithmContext context) implements Algorithm {
 
 	@Override
 	public void run(Call call) {

@@ -12,16 +12,7 @@ import io.tutti.engine.transport.Transport;
  * E. Chan et al.: Collective communication: theory, practice, and experience, Concurrency
  * and Computation 19 (2007).
  */
-final class TreeBroadcast implements Algorithm {
-
-	private final TreePosition tree;
-
-	private final Transport transport;
-
-	TreeBroadcast(TreePosition tree, Transport transport) {
-		this.tree = tree;
-		this.transport = transport;
-	}
+record TreeBroadcast(TreePosition tree, Transport transport) implements Algorithm {
 
 	@Override
 	public void run(Call call) {

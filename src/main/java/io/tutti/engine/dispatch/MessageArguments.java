@@ -16,16 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Checks of a message's arguments before anything is sent.
  */
-final class MessageArguments {
-
-	private final GroupIdentity identity;
-
-	private final GroupBackend backend;
-
-	MessageArguments(GroupIdentity identity, GroupBackend backend) {
-		this.identity = identity;
-		this.backend = backend;
-	}
+record MessageArguments(GroupIdentity identity, GroupBackend backend) {
 
 	/**
 	 * @param asynchronous whether another thread may access the buffer

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Checks whether messages can still be delivered, and builds their failures.
  */
-final class MessageFailures {
+record MessageFailures(GroupIdentity identity, FailureLatch latch, ProgressEngine engine) {
 
 	/** How long the connection of a rank may take to arrive that has left since. */
 	private static final Duration ARRIVING = Duration.ofMillis(500);
@@ -29,18 +29,6 @@ final class MessageFailures {
 	 * connection ends earlier, unless its host is gone.
 	 */
 	private static final Duration ANSWERING = Duration.ofSeconds(5);
-
-	private final GroupIdentity identity;
-
-	private final FailureLatch latch;
-
-	private final ProgressEngine engine;
-
-	MessageFailures(GroupIdentity identity, FailureLatch latch, ProgressEngine engine) {
-		this.identity = identity;
-		this.latch = latch;
-		this.engine = engine;
-	}
 
 	/**
 	 * Checks that an operation can still succeed.

@@ -11,7 +11,7 @@ import io.tutti.ReduceOp;
 /**
  * Calls a kernel on small blocks until it is compiled.
  */
-final class WarmUp {
+record WarmUp(ReductionKernels kernels, LongSupplier nanoTime) {
 
 	/**
 	 * 24 vectors and a tail: the compiler counts calls and loop iterations, and this size
@@ -30,15 +30,6 @@ final class WarmUp {
 
 	/** Processor time left to the compiler between measurements. */
 	private static final long PAUSE_NANOS = 1_000_000;
-
-	private final ReductionKernels kernels;
-
-	private final LongSupplier nanoTime;
-
-	WarmUp(ReductionKernels kernels, LongSupplier nanoTime) {
-		this.kernels = kernels;
-		this.nanoTime = nanoTime;
-	}
 
 	void run(DataType type, ReduceOp op, Duration limit) {
 		long start = this.nanoTime.getAsLong();

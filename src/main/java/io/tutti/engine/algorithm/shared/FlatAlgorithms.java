@@ -14,22 +14,7 @@ import io.tutti.engine.transport.shm.CallSlots;
  * them, in rank order, so a rank reads up to {@code N} times the buffer, which is cheap
  * for small buffers.
  */
-final class FlatAlgorithms {
-
-	private final int rank;
-
-	private final int worldSize;
-
-	private final CallSlots slots;
-
-	private final ReductionKernels kernels;
-
-	FlatAlgorithms(int rank, int worldSize, CallSlots slots, ReductionKernels kernels) {
-		this.rank = rank;
-		this.worldSize = worldSize;
-		this.slots = slots;
-		this.kernels = kernels;
-	}
+record FlatAlgorithms(int rank, int worldSize, CallSlots slots, ReductionKernels kernels) {
 
 	/**
 	 * The algorithm of a collective. One object for each keeps the compiler from inlining
