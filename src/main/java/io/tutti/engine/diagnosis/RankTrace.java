@@ -43,9 +43,6 @@ public record RankTrace(int rank, long generation, long takenNanos, long clockOf
 	 * @param limit maximum number of calls per group
 	 */
 	public static RankTrace take(int rank, long generation, Collection<DefaultProcessGroup> groups, int limit) {
-		long nanos = System.nanoTime();
-		Instant now = Instant.now();
-		long epochNanos = TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano();
 		List<GroupTrace> traces = groups.stream()
 			.map((group) -> GroupTrace.of(group, limit))
 			.sorted(Comparator.<GroupTrace, Boolean>comparing((trace) -> !trace.group().equals(Failure.WORLD))
@@ -53,6 +50,10 @@ public record RankTrace(int rank, long generation, long takenNanos, long clockOf
 				.thenComparing(GroupTrace::group))
 			.limit(MAX_GROUPS)
 			.toList();
+		// After the copy: no call in it began later.
+		long nanos = System.nanoTime();
+		Instant now = Instant.now();
+		long epochNanos = TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano();
 		return new RankTrace(rank, generation, nanos, epochNanos - nanos, traces);
 	}
 

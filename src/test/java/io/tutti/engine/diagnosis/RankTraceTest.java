@@ -1,6 +1,7 @@
 package io.tutti.engine.diagnosis;
 
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 
 import io.tutti.Failure;
@@ -8,7 +9,9 @@ import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.IdleBackend;
 import io.tutti.engine.control.RecordedControlEvents;
 import io.tutti.engine.control.simulated.SimulatedControl;
+import io.tutti.engine.dispatch.CallRecord;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
+import io.tutti.engine.dispatch.FlightRecorder;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.spi.GroupIdentity;
 import org.junit.jupiter.api.Test;
@@ -29,6 +32,31 @@ class RankTraceTest {
 			.toList();
 		assertThat(RankTrace.take(0, 0, groups, 1).groups()).extracting(GroupTrace::group)
 			.containsExactly(Failure.WORLD, "http", "a");
+	}
+
+	@Test
+	void aCallInProgressBeganBeforeTheTraceWasTaken() {
+		DefaultProcessGroup group = group(GroupIdentity.world(0, 3, 0));
+		AtomicBoolean done = new AtomicBoolean();
+		Thread.ofPlatform().daemon().start(() -> {
+			while (!done.get()) {
+				group.barrier();
+			}
+		});
+		try {
+			int running = 0;
+			while (running < 100) {
+				RankTrace trace = RankTrace.take(0, 0, List.of(group), FlightRecorder.CAPACITY);
+				CallRecord call = trace.group(Failure.WORLD).running();
+				if (call != null) {
+					assertThat(call.durationNanos(trace.takenNanos())).isNotNegative();
+					running++;
+				}
+			}
+		}
+		finally {
+			done.set(true);
+		}
 	}
 
 	private static DefaultProcessGroup group(GroupIdentity identity) {
