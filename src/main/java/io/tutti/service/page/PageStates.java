@@ -55,13 +55,14 @@ final class PageStates {
 	}
 
 	PageState take() {
-		GroupStatus status = this.group.status();
 		JoinedGroup joined = this.group.joined();
 		int rank = (joined != null) ? joined.world().rank() : this.group.assignment().rank();
 		int worldSize = (joined != null) ? joined.world().worldSize() : this.group.assignment().worldSize();
 		Map<Integer, RankTrace> accounts = (joined != null) ? joined.accounts(TELLING, QUERY_LIMIT) : Map.of();
 		List<PeerStatus> peers = (joined != null) ? joined.control().peers() : List.of();
 		Analysis analysis = Analysis.of(worldSize, accounts);
+		// The group may have broken during the query.
+		GroupStatus status = this.group.status();
 		Failure failure = status.failure();
 		this.history.skew(skewMicros(analysis));
 		return new PageState(status.state(), rank, worldSize, this.settings.backend(),
@@ -108,7 +109,7 @@ final class PageStates {
 				CallRecord running = each.running();
 				if (running != null) {
 					rows.add(new FlightRow(account.rank(), each.group(), running.call().toString(), running.bytes(),
-							Math.max(0, TimeUnit.NANOSECONDS.toMicros(running.durationNanos(account.takenNanos())))));
+							TimeUnit.NANOSECONDS.toMicros(running.durationNanos(account.takenNanos()))));
 				}
 			}
 		}

@@ -69,6 +69,9 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 
 	private volatile boolean withoutPeers;
 
+	private volatile Runnable duringQuery = () -> {
+	};
+
 	private volatile CompletableFuture<Void> echo = CompletableFuture.completedFuture(null);
 
 	public FakeGroup(int rank, int worldSize, long generation) {
@@ -225,8 +228,14 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 		return this.peers.stream().filter((peer) -> peer.rank() == rank).findFirst().orElse(null);
 	}
 
+	/** Sets what happens during each query of the traces. */
+	public void duringQuery(Runnable action) {
+		this.duringQuery = action;
+	}
+
 	@Override
 	public Map<Integer, byte[]> queryTraces(int limit, Duration timeout) {
+		this.duringQuery.run();
 		return Map.of(this.world.rank(),
 				RankTrace.take(this.world.rank(), this.world.generation(), List.of(this.world), limit).encode());
 	}

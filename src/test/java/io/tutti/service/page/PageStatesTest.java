@@ -2,9 +2,19 @@ package io.tutti.service.page;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
+import io.tutti.CollectiveListener;
+import io.tutti.Failure;
+import io.tutti.GroupState;
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.diagnosis.Analysis;
 import io.tutti.engine.diagnosis.GroupFinding;
+import io.tutti.service.group.FakeGroup;
+import io.tutti.service.group.FakeJoiner;
+import io.tutti.service.group.GroupLifecycle;
+import io.tutti.service.recorder.TrainingWatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -24,6 +34,24 @@ class PageStatesTest {
 	void aSilentRankIsMissing() {
 		assertThat(PageStates.trouble(analysis(List.of(1), GroupFinding.Kind.STRAGGLING)))
 			.isEqualTo("ranks are missing");
+	}
+
+	@Test
+	void aGroupThatBreaksDuringTheQueryIsBroken() throws Exception {
+		FakeGroup fake = new FakeGroup(1, 3, 4);
+		GroupLifecycle group = new GroupLifecycle(RankAssignment.onOneHost(1, 3, 29500), EngineSettings.DEFAULTS,
+				FakeJoiner.of(fake), CollectiveListener.NONE);
+		group.start();
+		group.formed().get(10, TimeUnit.SECONDS);
+		TrainingWatch training = new TrainingWatch();
+		PageStates states = new PageStates(group, EngineSettings.DEFAULTS, training, new PageHistory(group, training));
+		assertThat(states.take().state()).isEqualTo(GroupState.READY);
+		fake.duringQuery(
+				() -> fake.fail(Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(2), "it was killed")));
+		PageState state = states.take();
+		assertThat(state.state()).isEqualTo(GroupState.BROKEN);
+		assertThat(state.problem()).contains("rank 2 lost");
+		group.stop();
 	}
 
 	private static Analysis analysis(List<Integer> silent, GroupFinding.Kind... kinds) {
