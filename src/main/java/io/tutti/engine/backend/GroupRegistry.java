@@ -136,6 +136,7 @@ final class GroupRegistry implements ControlListener {
 	FailureLatch add(GroupIdentity identity) {
 		FailureLatch latch = new FailureLatch();
 		Entry entry = new Entry(identity, latch);
+		latch.onBreakWithoutVerdict(() -> notifyListener(entry));
 		this.entries.put(identity.name(), entry);
 		for (Failure loss : this.losses) {
 			if (concerns(loss, identity)) {

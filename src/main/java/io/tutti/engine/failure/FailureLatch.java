@@ -40,6 +40,9 @@ public final class FailureLatch {
 	private volatile Runnable wake = () -> {
 	};
 
+	private volatile Runnable withoutVerdict = () -> {
+	};
+
 	/**
 	 * Connects the latch to rank 0, once, before the group runs: the latch is registered
 	 * for verdicts before the control plane exists.
@@ -59,6 +62,14 @@ public final class FailureLatch {
 		if (failure() != null) {
 			action.run();
 		}
+	}
+
+	/**
+	 * Sets the action that runs after this rank has broken the group without a verdict of
+	 * rank 0, on the thread of the failed call.
+	 */
+	public void onBreakWithoutVerdict(Runnable action) {
+		this.withoutVerdict = action;
 	}
 
 	private Reports reports() {
@@ -135,6 +146,7 @@ public final class FailureLatch {
 		}
 		if (await(to.limit()) == null) {
 			trip(to.reporter().withoutVerdict(own, Duration.ofNanos(System.nanoTime() - startNanos)));
+			this.withoutVerdict.run();
 		}
 		Failure verdict = failure();
 		return own.equals(verdict) ? seen : to.identity().exception(verdict, seen);

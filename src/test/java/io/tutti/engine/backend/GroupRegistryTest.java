@@ -53,6 +53,24 @@ class GroupRegistryTest {
 		assertThat(latch.failure()).isNull();
 	}
 
+	@Test
+	void aFailureWithoutAVerdictIsReportedToTheListenerOnce() {
+		List<Failure> broken = new ArrayList<>();
+		GroupRegistry registry = new GroupRegistry(new CollectiveListener() {
+			@Override
+			public void broken(Failure failure) {
+				broken.add(failure);
+			}
+		});
+		FailureLatch latch = registry.add(PART);
+		latch.reportTo(PART, (failure) -> {
+		}, Duration.ofMillis(50));
+		Failure seen = latch.abort("asked for").failure();
+		assertThat(broken).containsExactly(seen);
+		registry.failed(Failure.outside(Failure.Kind.ABORTED, PART.name(), List.of(2), "the verdict of rank 0"));
+		assertThat(broken).containsExactly(seen);
+	}
+
 	/** Many rounds, since a defect showed in one of a hundred. */
 	@Test
 	void noDepartureIsLostWhileItsGroupIsRegistered() {
