@@ -5,11 +5,14 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 
 import io.tutti.BackendUnavailableException;
+import io.tutti.CollectiveListener;
+import io.tutti.Failure;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.Engine;
 import io.tutti.engine.elastic.FormationMessage.Formation;
@@ -49,6 +52,7 @@ final class FormationRendezvous {
 	 */
 	@Nullable Engine join(Formation formation, int port, boolean trial, BooleanSupplier lost) throws InterruptedException {
 		CompletableFuture<Engine> joined = new CompletableFuture<>();
+		AttemptListener listener = new AttemptListener(this.context.events());
 		Thread attempt = Thread.ofPlatform()
 			.name("tutti-r" + formation.members().indexOf(self()) + "-rendezvous")
 			.daemon()
@@ -56,7 +60,7 @@ final class FormationRendezvous {
 				try {
 					Engine engine = Engine.joinElastic(assignment(formation, port), this.context.settings()
 						.withJob(this.context.settings().jobId() + "/" + formation.id(), formation.generation()),
-							this.context.events());
+							listener);
 					if (trial) {
 						exchange(engine);
 					}
@@ -81,13 +85,64 @@ final class FormationRendezvous {
 			throw ex;
 		}
 		return switch (joined.state()) {
-			case SUCCESS -> joined.resultNow();
+			case SUCCESS -> {
+				listener.formed();
+				yield joined.resultNow();
+			}
 			case FAILED -> failed(joined.exceptionNow());
 			case RUNNING, CANCELLED -> {
 				joined.thenAccept(Engine::close);
 				yield null;
 			}
 		};
+	}
+
+	/**
+	 * Holds failures back until the group has formed: no group breaks by an attempt that
+	 * fails.
+	 */
+	private static final class AttemptListener implements CollectiveListener {
+
+		private final CollectiveListener events;
+
+		private final List<Failure> held = new ArrayList<>();
+
+		private boolean formed;
+
+		AttemptListener(CollectiveListener events) {
+			this.events = events;
+		}
+
+		synchronized void formed() {
+			this.formed = true;
+			this.held.forEach(this.events::broken);
+		}
+
+		@Override
+		public synchronized void broken(Failure failure) {
+			if (this.formed) {
+				this.events.broken(failure);
+			}
+			else {
+				this.held.add(failure);
+			}
+		}
+
+		@Override
+		public void note(String message) {
+			this.events.note(message);
+		}
+
+		@Override
+		public void warn(String message) {
+			this.events.warn(message);
+		}
+
+		@Override
+		public void withdrew(int rank) {
+			this.events.withdrew(rank);
+		}
+
 	}
 
 	private static void exchange(Engine engine) {

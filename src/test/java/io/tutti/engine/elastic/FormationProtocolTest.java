@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -17,6 +18,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.tutti.CollectiveListener;
+import io.tutti.Failure;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.EngineSettings;
@@ -64,6 +66,8 @@ class FormationProtocolTest {
 
 		private final AtomicInteger lookups = new AtomicInteger();
 
+		private final List<Failure> failures = new CopyOnWriteArrayList<>();
+
 		private volatile boolean seesFirst = true;
 
 		private volatile InetAddress first = InetAddress.getLoopbackAddress();
@@ -93,7 +97,12 @@ class FormationProtocolTest {
 			int slot = this.member.self().slot();
 			FormationProtocol protocol = new FormationProtocol(
 					new FormationContext(this.member, this.endpoint, this.ranks.elastic(), this.settings,
-							RankAssignment.onOneHost(slot, slot + 1, 29500), CollectiveListener.NONE),
+							RankAssignment.onOneHost(slot, slot + 1, 29500), new CollectiveListener() {
+								@Override
+								public void broken(Failure failure) {
+									Party.this.failures.add(failure);
+								}
+							}),
 					(slots) -> {
 						if (slots.equals(List.of(awaited))) {
 							this.awaits.countDown();
@@ -241,6 +250,7 @@ class FormationProtocolTest {
 		for (Party party : members) {
 			assertThat(party.formed.get().formation().slots()).containsExactly(0, 1);
 			assertThat(party.formed.get().origin()).isEqualTo(Origin.CONTINUED);
+			assertThat(party.failures).as("no group has broken").isEmpty();
 		}
 	}
 
