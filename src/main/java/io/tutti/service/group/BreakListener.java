@@ -1,6 +1,7 @@
 package io.tutti.service.group;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 
 import io.tutti.CollectiveListener;
 import io.tutti.Failure;
@@ -9,8 +10,7 @@ import io.tutti.Failure;
  * Distinguishes failures that break the group of all ranks from those that break only
  * another group.
  */
-record BreakListener(CompletableFuture<Failure> failure,
-		CompletableFuture<Integer> withdrawn) implements CollectiveListener {
+record BreakListener(Consumer<Failure> failure, CompletableFuture<Integer> withdrawn) implements CollectiveListener {
 
 	@Override
 	public void withdrew(int rank) {
@@ -25,7 +25,7 @@ record BreakListener(CompletableFuture<Failure> failure,
 	@Override
 	public void broken(Failure failure) {
 		if (breaksWorld(failure)) {
-			this.failure.completeAsync(() -> failure);
+			CompletableFuture.runAsync(() -> this.failure.accept(failure));
 		}
 	}
 

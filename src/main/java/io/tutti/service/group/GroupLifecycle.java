@@ -358,7 +358,7 @@ public final class GroupLifecycle implements SmartLifecycle {
 
 	private void open(ElasticSettings wanted) {
 		try {
-			ElasticEngine engine = ElasticEngine.open(this.assignment, this.settings, wanted, this.log);
+			ElasticEngine engine = ElasticEngine.open(this.assignment, this.settings, wanted, listener());
 			engine.onEvent((event) -> happened(engine, event));
 			this.elastic = engine;
 			this.elasticGroup = new DefaultElasticGroup(engine, () -> {
@@ -366,6 +366,21 @@ public final class GroupLifecycle implements SmartLifecycle {
 		}
 		catch (RuntimeException ex) {
 			this.formed.completeExceptionally(ex);
+		}
+	}
+
+	private CollectiveListener listener() {
+		return new GroupListeners(List.of(this.log, new BreakListener(this::broke, this.withdrawn)));
+	}
+
+	/** An elastic group that forms again reports the failure when it begins to. */
+	private void broke(Failure failure) {
+		if (!isElastic()) {
+			this.broken.complete(failure);
+			return;
+		}
+		if (!formsAgainAfter(failure)) {
+			this.generations.fail(failure);
 		}
 	}
 
@@ -390,8 +405,7 @@ public final class GroupLifecycle implements SmartLifecycle {
 	private void join() {
 		long start = System.nanoTime();
 		try {
-			JoinedGroup joined = this.factory.join(this.assignment, this.settings,
-					new GroupListeners(List.of(this.log, new BreakListener(this.broken, this.withdrawn))));
+			JoinedGroup joined = this.factory.join(this.assignment, this.settings, listener());
 			this.formingNanos = System.nanoTime() - start;
 			adopt(joined);
 			this.log.note(String.format(Locale.ROOT, "joined the group: rank %d of %d, backend %s over %s, after %d ms",

@@ -3,11 +3,13 @@ package io.tutti.service.command;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 
 import io.tutti.CollectiveListener;
 import io.tutti.ElasticState;
+import io.tutti.Failure;
 import io.tutti.FreePort;
 import io.tutti.GroupState;
 import io.tutti.ProcessGroup;
@@ -16,6 +18,7 @@ import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.bootstrap.Endpoint;
 import io.tutti.engine.elastic.ElasticSettings;
 import io.tutti.engine.elastic.ElasticSettings.QuorumRule;
+import io.tutti.service.group.BrokenGeneration;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
 import org.awaitility.Awaitility;
@@ -66,6 +69,23 @@ class ElasticServiceTest {
 		assertThat(rank0.history().ranks()).containsExactly(0, 2);
 	}
 
+	@Test
+	void anAbortedGenerationIsReportedOnceOnEveryRank() {
+		List<GroupLifecycle> both = this.slots.subList(0, 2);
+		List<BrokenGeneration> broken = new CopyOnWriteArrayList<>();
+		both.forEach((rank) -> rank.onBroken(broken::add));
+		List<CompletableFuture<Void>> ends = List.of(serve(0), serve(1));
+		both.forEach((rank) -> awaitWorld(rank, 0));
+		both.getLast().requireJoined().abort("asked for");
+		ends.forEach((end) -> assertThat(end).failsWithin(LIMIT));
+		Awaitility.await().atMost(LIMIT).until(() -> broken.size() >= 2);
+		assertThat(broken).hasSize(2).allSatisfy((each) -> {
+			assertThat(each.failure().kind()).isEqualTo(Failure.Kind.ABORTED);
+			assertThat(each.trace()).isNotNull();
+		});
+		both.forEach((rank) -> assertThat(rank.brokenGenerations()).hasSize(1));
+	}
+
 	private GroupLifecycle slot(int slot) {
 		return new GroupLifecycle(RankAssignment.onOneHost(slot, Math.max(2, slot + 1), this.masterPort),
 				EngineSettings.DEFAULTS, (_, _, _) -> {
@@ -73,9 +93,9 @@ class ElasticServiceTest {
 				}, CollectiveListener.NONE, this.settings);
 	}
 
-	private void serve(int slot) {
+	private CompletableFuture<Void> serve(int slot) {
 		this.slots.get(slot).start();
-		new ElasticService(this.slots.get(slot)).end();
+		return new ElasticService(this.slots.get(slot)).end();
 	}
 
 	private static void awaitWorld(GroupLifecycle rank, long generation) {

@@ -41,7 +41,9 @@ public final class FakeJoiner implements GroupJoiner {
 
 	/** Breaks the group as rank 0's verdict does. */
 	public void broken(Failure failure) {
-		this.met.join().fail(failure);
+		if (BreakListener.breaksWorld(failure)) {
+			this.met.join().fail(failure);
+		}
 		this.listener.broken(failure);
 	}
 

@@ -71,10 +71,10 @@ class GroupLifecycleTest {
 	void theFailureOfAnotherGroupDoesNotBreakThisOne() throws Exception {
 		this.lifecycle.start();
 		form();
-		new BreakListener(this.lifecycle.broken(), this.lifecycle.withdrawn())
-			.broken(Failure.outside(Failure.Kind.TIMEOUT, "half", List.of(2), "late"));
+		this.joiner.broken(Failure.outside(Failure.Kind.TIMEOUT, "half", List.of(2), "late"));
 		assertThat(this.lifecycle.status().state()).isEqualTo(GroupState.READY);
-		assertThat(this.lifecycle.broken()).isNotDone();
+		this.joiner.broken(RANK_2_LOST);
+		assertThat(this.lifecycle.broken().get(10, TimeUnit.SECONDS)).isEqualTo(RANK_2_LOST);
 	}
 
 	@Test
