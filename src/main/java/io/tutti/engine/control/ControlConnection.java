@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 public final class ControlConnection implements AutoCloseable {
 
 	/** Output to a peer ends when its backlog exceeds this size. */
-	private static final long MAX_BACKLOG_BYTES = 64L << 20;
+	static final long MAX_BACKLOG_BYTES = 64L << 20;
 
 	private final int peer;
 
@@ -108,23 +108,22 @@ public final class ControlConnection implements AutoCloseable {
 		return (frame != null) ? MessageCodec.decode(frame) : null;
 	}
 
-	void send(ControlMessage message) {
-		send(MessageCodec.encode(message));
-	}
-
 	/**
 	 * Sends a frame, now or once the socket is writable. Connections may share a frame.
+	 * @return whether the backlog is within its limit; otherwise the output has ended
 	 */
-	void send(ByteBuffer frame) {
+	boolean send(ByteBuffer frame) {
 		if (this.outputEnded || this.shutdownWhenFlushed) {
-			return;
+			return true;
 		}
 		this.outbound.add(frame.duplicate());
 		this.backlogBytes += frame.remaining();
 		flush();
-		if (this.backlogBytes > MAX_BACKLOG_BYTES) {
+		boolean fits = this.backlogBytes <= MAX_BACKLOG_BYTES;
+		if (!fits) {
 			endWriting();
 		}
+		return fits;
 	}
 
 	/** Writes as many pending bytes as the socket accepts. */

@@ -139,14 +139,22 @@ public final class ControlLoop {
 	public void send(int peer, ControlMessage message) {
 		ControlConnection connection = this.connections.get(peer);
 		if (connection != null) {
-			connection.send(message);
+			send(connection, MessageCodec.encode(message));
 		}
 	}
 
 	/** Sends a message to every connected peer. */
 	public void broadcast(ControlMessage message) {
 		ByteBuffer frame = MessageCodec.encode(message);
-		this.connections.values().forEach((connection) -> connection.send(frame));
+		this.connections.values().forEach((connection) -> send(connection, frame));
+	}
+
+	private void send(ControlConnection connection, ByteBuffer frame) {
+		if (!connection.send(frame)) {
+			this.events.warn("rank " + connection.peer() + " does not read its control connection: more than "
+					+ (ControlConnection.MAX_BACKLOG_BYTES >> 20)
+					+ " MiB wait for it. It receives nothing more. Check whether its process is stopped");
+		}
 	}
 
 	/** Closes the connection of a peer, and reports it as disconnected. */
@@ -289,7 +297,7 @@ public final class ControlLoop {
 
 	private void receive(ControlConnection from, ControlMessage message) throws MalformedFrameException {
 		switch (message) {
-			case Ping(long sent) -> from.send(new Pong(sent, this.events.progress()));
+			case Ping(long sent) -> send(from, MessageCodec.encode(new Pong(sent, this.events.progress())));
 			case Pong(long sent, List<RankProgress> progress) -> {
 				this.peers.roundTrip(from.peer(), System.nanoTime() - sent);
 				this.peers.progress(from.peer(), progress);
@@ -316,7 +324,7 @@ public final class ControlLoop {
 			this.work.silent(peer, this.heartbeats.describeSilence());
 		}
 		else {
-			connection.send(ping);
+			send(connection, ping);
 		}
 	}
 

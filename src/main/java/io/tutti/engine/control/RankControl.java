@@ -88,10 +88,11 @@ public final class RankControl implements ControlPlane {
 	}
 
 	/**
-	 * Maximum number of calls of one group in all traces together. Rank 0 forwards them
-	 * at about 70 bytes each.
+	 * Maximum number of calls of all groups in all traces together. Rank 0 forwards them
+	 * at about 70 bytes each, more with call sites, and they must fit into the backlog of
+	 * one connection.
 	 */
-	private static final int MAX_CALLS_IN_ALL = 50_000;
+	static final int MAX_CALLS_IN_ALL = 200_000;
 
 	private static final List<Integer> RANK_ZERO = List.of(0);
 
@@ -237,11 +238,10 @@ public final class RankControl implements ControlPlane {
 
 	@Override
 	public Map<Integer, byte[]> queryTraces(int limit, Duration timeout) {
-		List<Integer> others = present();
-		int fair = Math.clamp(MAX_CALLS_IN_ALL / (others.size() + 1), 1, Math.max(1, limit));
+		int wanted = Math.max(1, limit);
 		Map<Integer, byte[]> traces = new TreeMap<>();
-		gather(others, fair, timeout).forEach((from, answer) -> traces.put(from, answer.trace()));
-		traces.put(this.rank, this.events.trace(fair));
+		gather(present(), wanted, timeout).forEach((from, answer) -> traces.put(from, answer.trace()));
+		traces.put(this.rank, trace(wanted));
 		return traces;
 	}
 
@@ -359,8 +359,14 @@ public final class RankControl implements ControlPlane {
 		}
 	}
 
+	/** This rank's trace, whose groups share its part of {@link #MAX_CALLS_IN_ALL}. */
 	private byte[] trace(int limit) {
-		return (limit == SIGN_OF_LIFE) ? new byte[0] : this.events.trace(Math.clamp(limit, 1, MAX_CALLS_IN_ALL));
+		if (limit == SIGN_OF_LIFE) {
+			return new byte[0];
+		}
+		int groups = Math.max(1, this.events.progress().size());
+		int fair = MAX_CALLS_IN_ALL / (present().size() + 1) / groups;
+		return this.events.trace(Math.max(1, Math.min(limit, fair)));
 	}
 
 	private void traceArrived(ForwardedTrace trace) {

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 
 import io.tutti.Collective;
 import io.tutti.CollectiveException;
@@ -14,6 +15,7 @@ import io.tutti.Failure.Kind;
 import io.tutti.engine.control.ControlMessage.Departed;
 import io.tutti.engine.control.ControlMessage.Drain;
 import io.tutti.engine.control.ControlMessage.ForwardedTrace;
+import io.tutti.engine.control.ControlMessage.QueryTrace;
 import io.tutti.engine.control.ControlMessage.QueryTraces;
 import io.tutti.engine.control.ControlMessage.RankZeroLeft;
 import io.tutti.engine.control.ControlMessage.Request;
@@ -153,6 +155,26 @@ class RankControlTest {
 		Awaitility.await().until(() -> !this.sent.isEmpty());
 		control.close();
 		assertThat(answers).succeedsWithin(Duration.ofSeconds(5)).isEqualTo(Map.of(0, Duration.ZERO));
+	}
+
+	@Test
+	void theTracesOfAllRanksAreBoundedForAnyNumberOfGroups() {
+		List<Integer> limits = new CopyOnWriteArrayList<>();
+		RecordedControlEvents listener = new RecordedControlEvents() {
+			@Override
+			public byte[] trace(int limit) {
+				limits.add(limit);
+				return new byte[0];
+			}
+		};
+		RankControl control = rank(1, listener);
+		control.receive(new QueryTrace(0, 1, 2000));
+		IntStream.range(0, 64).forEach((group) -> listener.entered.put("world/" + group, 5L));
+		control.receive(new QueryTrace(0, 2, 2000));
+		control.receive(new QueryTrace(0, 3, 10));
+		control.queryTraces(2000, Duration.ofMillis(1));
+		int fair = RankControl.MAX_CALLS_IN_ALL / 2 / 64;
+		assertThat(limits).containsExactly(2000, fair, 10, fair);
 	}
 
 	@Test
