@@ -42,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  * One rank's engine: the group that holds every rank, the control plane, and the order in
  * which they are closed.
  */
-public final class Engine implements AutoCloseable {
+public final class Engine implements JoinedGroup {
 
 	private static final Duration WARM_UP = Duration.ofMillis(500);
 
@@ -253,12 +253,12 @@ public final class Engine implements AutoCloseable {
 				oversubscribed, settings.tls());
 	}
 
-	/** The group of all ranks. */
+	@Override
 	public DefaultProcessGroup world() {
 		return this.world;
 	}
 
-	/** The control plane. */
+	@Override
 	public ControlPlane control() {
 		return this.membership.control();
 	}
@@ -277,77 +277,49 @@ public final class Engine implements AutoCloseable {
 		return this.registry.closedByKernel();
 	}
 
-	/** The groups that this rank is in. */
+	@Override
 	public List<DefaultProcessGroup> groups() {
 		return this.registry.groups();
 	}
 
-	/** This rank's totals for a collective, including groups that it has left. */
+	@Override
 	public CallTotals totals(Collective collective) {
 		return this.registry.totals(collective);
 	}
 
-	/**
-	 * Forms another group of all ranks with its own connections. Does not take part in
-	 * the first group's issue order: every rank calls this with the same name at about
-	 * the same time; the caller coordinates that.
-	 * @throws UnsupportedOperationException if the groups run on an MPI library
-	 */
+	@Override
 	public DefaultProcessGroup formBeside(String name) {
 		GroupIdentity first = this.world.identity();
 		return this.groups.group(first.other(name, first.rank(), first.members()));
 	}
 
-	/**
-	 * Queries every rank's recent calls over the control plane, which works while
-	 * collectives hang.
-	 * @param limit maximum number of calls of each group
-	 * @return the traces by rank, including this one; ranks that did not answer in time
-	 * are absent
-	 */
+	@Override
 	public Map<Integer, RankTrace> accounts(int limit, Duration timeout) {
 		return RankTrace.decodeAll(control().queryTraces(limit, timeout));
 	}
 
-	/**
-	 * Switches the recording of call sites on or off, for all current and later groups;
-	 * see {@link io.tutti.engine.dispatch.FlightRecorder#recordSites}.
-	 */
+	@Override
 	public void recordSites(boolean wanted) {
 		this.registry.recordSites(wanted);
 	}
 
-	/**
-	 * Sets the action that runs when the whole group is asked to stop at its next step
-	 * boundary. Called on the control plane's thread, or at once if the request came
-	 * before.
-	 */
+	@Override
 	public void onDrain(Consumer<String> action) {
 		this.registry.onDrain(action);
 	}
 
-	/**
-	 * Sets the action for each rank that leaves the job in order. Called on the control
-	 * plane's thread, and at once for ranks that left before, possibly twice.
-	 */
+	@Override
 	public void onDeparture(Consumer<Integer> action) {
 		this.registry.onDeparture(action);
 	}
 
-	/**
-	 * Ends the job: every rank's calls fail with the reason. On an MPI library,
-	 * {@code MPI_Abort} follows, which does not return.
-	 * @param code exit code of the ranks, in 1..255
-	 */
+	@Override
 	public void abort(int code, String reason) {
 		this.world.abort(code, reason);
 		this.runtime.abort(code, reason);
 	}
 
-	/**
-	 * Leaves the group and releases all resources in reverse order of opening, also if
-	 * the release of some fails.
-	 */
+	/** Releases in reverse order of opening. */
 	@Override
 	public void close() {
 		CleanUp.runAll(List.of(this.registry::closeSubgroups, this.world::close, this.runtime::leaving,

@@ -6,9 +6,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 import io.tutti.ProcessGroup;
+import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupUnavailableException;
-import io.tutti.service.group.JoinedGroup;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;

@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
+import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.engine.control.BarrierOutcome;
-import io.tutti.service.group.JoinedGroup;
 
 /**
  * Waits of a command.

@@ -24,9 +24,9 @@ import io.tutti.benchmark.peer.ComparisonReport;
 import io.tutti.benchmark.peer.Peer;
 import io.tutti.benchmark.peer.PeerBenchmark;
 import io.tutti.benchmark.peer.PeerJob;
+import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.service.config.TransportProperties;
 import io.tutti.service.group.GroupLifecycle;
-import io.tutti.service.group.JoinedGroup;
 
 import org.springframework.context.ApplicationContext;
 

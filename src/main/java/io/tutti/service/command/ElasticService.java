@@ -10,9 +10,9 @@ import io.tutti.ElasticState;
 import io.tutti.Failure;
 import io.tutti.MembershipChangedException;
 import io.tutti.ProcessGroup;
+import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.service.group.GroupLifecycle;
-import io.tutti.service.group.JoinedGroup;
 import org.jspecify.annotations.Nullable;
 
 /**

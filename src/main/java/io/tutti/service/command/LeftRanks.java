@@ -8,8 +8,8 @@ import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.TimeUnit;
 
 import io.tutti.Failure;
+import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.engine.failure.DepartedRanks;
-import io.tutti.service.group.JoinedGroup;
 
 /**
  * The ranks that leave a formed group while this rank serves. They are missing from every

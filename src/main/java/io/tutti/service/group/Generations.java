@@ -13,6 +13,7 @@ import io.tutti.Collective;
 import io.tutti.ElasticEvent;
 import io.tutti.Failure;
 import io.tutti.engine.RankAssignment;
+import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.engine.diagnosis.RankTrace;
 import io.tutti.engine.dispatch.CallTotals;
 import io.tutti.engine.dispatch.FlightRecorder;

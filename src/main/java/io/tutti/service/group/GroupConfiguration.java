@@ -2,6 +2,7 @@ package io.tutti.service.group;
 
 import java.util.List;
 
+import io.tutti.BackendUnavailableException;
 import io.tutti.CollectiveListener;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.Backend;
@@ -21,7 +22,14 @@ public class GroupConfiguration {
 
 	@Bean
 	GroupJoiner groupJoiner(Backend backend) {
-		return EngineGroup.joiner(backend);
+		return (assignment, settings, listener) -> {
+			try {
+				return backend.join(assignment, settings, listener);
+			}
+			catch (BackendUnavailableException ex) {
+				throw ex.onRank(assignment.rank(), assignment.worldSize());
+			}
+		};
 	}
 
 	@Bean

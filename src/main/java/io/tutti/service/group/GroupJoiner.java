@@ -3,6 +3,7 @@ package io.tutti.service.group;
 import io.tutti.CollectiveListener;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.backend.JoinedGroup;
 
 /**
  * Joins a rank to its group.

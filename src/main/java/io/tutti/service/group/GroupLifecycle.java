@@ -18,6 +18,7 @@ import io.tutti.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.Engine;
 import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.engine.dispatch.CallTotals;
 import io.tutti.engine.elastic.DefaultElasticGroup;
 import io.tutti.engine.elastic.ElasticEngine;
@@ -392,9 +393,8 @@ public final class GroupLifecycle implements SmartLifecycle {
 				Engine formed = engine.engine();
 				if (formed != null) {
 					this.formingNanos = done.after().toNanos();
-					JoinedGroup group = new EngineGroup(formed);
-					this.generations.form(group, formed.membership().assignment(), done);
-					this.formed.complete(group);
+					this.generations.form(formed, formed.membership().assignment(), done);
+					this.formed.complete(formed);
 				}
 			}
 			case ElasticEvent.Synchronized _ -> {

@@ -4,6 +4,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 import io.tutti.GroupState;
+import io.tutti.engine.backend.JoinedGroup;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -4,10 +4,10 @@ import java.util.List;
 
 import io.tutti.Failure;
 import io.tutti.GroupState;
+import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.engine.control.PeerStatus;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupStatus;
-import io.tutti.service.group.JoinedGroup;
 
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;

@@ -13,10 +13,10 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import io.tutti.Collective;
 import io.tutti.Failure;
 import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.engine.dispatch.CallTotals;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.service.group.GroupLifecycle;
-import io.tutti.service.group.JoinedGroup;
 
 /**
  * Meters of this rank's collectives: counts, durations, bandwidth and failures.

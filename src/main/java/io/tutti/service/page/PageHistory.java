@@ -9,12 +9,12 @@ import java.util.Set;
 
 import io.tutti.Collective;
 import io.tutti.Failure;
+import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.engine.diagnosis.RankTrace;
 import io.tutti.engine.control.PeerStatus;
 import io.tutti.service.group.BrokenGeneration;
 import io.tutti.service.group.GroupHistory;
 import io.tutti.service.group.GroupLifecycle;
-import io.tutti.service.group.JoinedGroup;
 import io.tutti.service.recorder.TrainingProgress;
 import io.tutti.service.recorder.TrainingSpeed;
 import io.tutti.service.recorder.TrainingWatch;

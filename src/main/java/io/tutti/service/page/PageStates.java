@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.tutti.Failure;
 import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.engine.control.PeerStatus;
 import io.tutti.engine.diagnosis.Analysis;
 import io.tutti.engine.diagnosis.GroupFinding;
@@ -17,7 +18,6 @@ import io.tutti.engine.diagnosis.RankTrace;
 import io.tutti.engine.dispatch.CallRecord;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupStatus;
-import io.tutti.service.group.JoinedGroup;
 import io.tutti.service.recorder.TrainingProgress;
 import io.tutti.service.recorder.TrainingWatch;
 import org.jspecify.annotations.Nullable;

@@ -6,11 +6,11 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.tutti.Failure;
+import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.engine.diagnosis.Analysis;
 import io.tutti.engine.diagnosis.GroupFinding.Arrival;
 import io.tutti.engine.diagnosis.RankTrace;
 import io.tutti.service.group.GroupLifecycle;
-import io.tutti.service.group.JoinedGroup;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -9,12 +9,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 import io.tutti.Failure;
+import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.engine.diagnosis.RankTrace;
 import io.tutti.service.config.FlightRecorderProperties;
 import io.tutti.service.config.RendezvousProperties;
 import io.tutti.service.group.BrokenGeneration;
 import io.tutti.service.group.GroupLifecycle;
-import io.tutti.service.group.JoinedGroup;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

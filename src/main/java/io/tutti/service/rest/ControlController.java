@@ -9,12 +9,13 @@ import io.swagger.v3.oas.annotations.media.Schema;
 import io.swagger.v3.oas.annotations.responses.ApiResponse;
 import io.swagger.v3.oas.annotations.tags.Tag;
 import io.tutti.CollectiveException;
+import io.tutti.ExitCode;
 import io.tutti.Failure;
+import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.engine.control.PeerStatus;
 import io.tutti.engine.failure.DepartedRanks;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupUnavailableException;
-import io.tutti.service.group.JoinedGroup;
 
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
@@ -56,7 +57,7 @@ final class ControlController {
 		JoinedGroup joined = requireEveryRankReachable();
 		Thread.ofVirtual()
 			.name("tutti-r" + this.group.assignment().rank() + "-abort")
-			.start(() -> joined.abort(reason));
+			.start(() -> joined.abort(ExitCode.ABORTED, reason));
 		return new ControlView("abort", reason);
 	}
 

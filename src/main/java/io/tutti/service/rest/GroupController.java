@@ -10,8 +10,8 @@ import io.swagger.v3.oas.annotations.media.Schema;
 import io.swagger.v3.oas.annotations.responses.ApiResponse;
 import io.swagger.v3.oas.annotations.tags.Tag;
 import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.service.group.GroupLifecycle;
-import io.tutti.service.group.JoinedGroup;
 
 import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;

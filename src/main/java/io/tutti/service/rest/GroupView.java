@@ -6,9 +6,9 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import io.tutti.Failure;
 import io.tutti.GroupState;
 import io.tutti.engine.RankAssignment;
+import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupStatus;
-import io.tutti.service.group.JoinedGroup;
 import io.tutti.service.group.PeerSummary;
 import org.jspecify.annotations.Nullable;
 

@@ -2,12 +2,12 @@ package io.tutti.service.rest;
 
 import io.tutti.Collective;
 import io.tutti.CollectiveException;
+import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.RoundWait;
 import io.tutti.service.group.BoundedWaits;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupUnavailableException;
-import io.tutti.service.group.JoinedGroup;
 import io.tutti.service.group.PerGeneration;
 
 import org.springframework.context.annotation.Lazy;

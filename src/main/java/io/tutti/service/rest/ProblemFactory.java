@@ -2,10 +2,10 @@ package io.tutti.service.rest;
 
 import io.tutti.Failure;
 import io.tutti.GroupState;
+import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.engine.control.RoundWait;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupUnavailableException;
-import io.tutti.service.group.JoinedGroup;
 
 import org.springframework.http.HttpStatus;
 import org.springframework.http.HttpStatusCode;

@@ -9,9 +9,9 @@ import io.swagger.v3.oas.annotations.media.ExampleObject;
 import io.swagger.v3.oas.annotations.media.Schema;
 import io.swagger.v3.oas.annotations.responses.ApiResponse;
 import io.swagger.v3.oas.annotations.tags.Tag;
+import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.service.group.BoundedWaits;
 import io.tutti.service.group.GroupLifecycle;
-import io.tutti.service.group.JoinedGroup;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.http.MediaType;

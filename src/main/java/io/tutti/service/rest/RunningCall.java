@@ -1,8 +1,8 @@
 package io.tutti.service.rest;
 
+import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.engine.control.RoundWait;
 import io.tutti.engine.spi.Deadline;
-import io.tutti.service.group.JoinedGroup;
 
 /**
  * A client's call of a labelled barrier or collective, as problems name it.

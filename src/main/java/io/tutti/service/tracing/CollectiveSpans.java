@@ -17,11 +17,11 @@ import io.opentelemetry.sdk.resources.Resource;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.SdkTracerProviderBuilder;
 import io.opentelemetry.sdk.trace.SpanProcessor;
+import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.engine.diagnosis.GroupTrace;
 import io.tutti.engine.diagnosis.RankTrace;
 import io.tutti.engine.dispatch.CallRecord;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
-import io.tutti.service.group.JoinedGroup;
 
 /**
  * Exports spans of the collectives that have ended since the last collection, as far as

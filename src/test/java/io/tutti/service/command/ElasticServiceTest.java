@@ -9,18 +9,19 @@ import java.util.stream.Stream;
 
 import io.tutti.CollectiveListener;
 import io.tutti.ElasticState;
+import io.tutti.ExitCode;
 import io.tutti.Failure;
 import io.tutti.FreePort;
 import io.tutti.GroupState;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.engine.bootstrap.Endpoint;
 import io.tutti.engine.elastic.ElasticSettings;
 import io.tutti.engine.elastic.ElasticSettings.QuorumRule;
 import io.tutti.service.group.BrokenGeneration;
 import io.tutti.service.group.GroupLifecycle;
-import io.tutti.service.group.JoinedGroup;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -76,7 +77,7 @@ class ElasticServiceTest {
 		both.forEach((rank) -> rank.onBroken(broken::add));
 		List<CompletableFuture<Void>> ends = List.of(serve(0), serve(1));
 		both.forEach((rank) -> awaitWorld(rank, 0));
-		both.getLast().requireJoined().abort("asked for");
+		both.getLast().requireJoined().abort(ExitCode.ABORTED, "asked for");
 		ends.forEach((end) -> assertThat(end).failsWithin(LIMIT));
 		Awaitility.await().atMost(LIMIT).until(() -> broken.size() >= 2);
 		assertThat(broken).hasSize(2).allSatisfy((each) -> {

@@ -17,6 +17,7 @@ import java.util.function.Supplier;
 import io.tutti.Collective;
 import io.tutti.Failure;
 import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.CallMatch;
 import io.tutti.engine.control.ControlPlane;
@@ -251,7 +252,7 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 	}
 
 	@Override
-	public void abort(String reason) {
+	public void abort(int code, String reason) {
 		this.aborts.add(reason);
 	}
 

@@ -7,6 +7,7 @@ import io.tutti.CollectiveListener;
 import io.tutti.Failure;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.backend.JoinedGroup;
 
 /**
  * A rendezvous whose end and result a test controls.

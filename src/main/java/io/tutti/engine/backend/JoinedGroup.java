@@ -1,4 +1,4 @@
-package io.tutti.service.group;
+package io.tutti.engine.backend;
 
 import java.time.Duration;
 import java.util.List;
@@ -37,32 +37,44 @@ public interface JoinedGroup extends AutoCloseable {
 	/** This rank's totals of a collective, including groups that it has left. */
 	CallTotals totals(Collective collective);
 
-	/** Turns the recording of call sites in the flight recorders on or off. */
+	/**
+	 * Switches the recording of call sites on or off, for all current and later groups;
+	 * see {@link io.tutti.engine.dispatch.FlightRecorder#recordSites}.
+	 */
 	void recordSites(boolean wanted);
 
-	/** Registers a listener for drain requests, which receives the reason. */
+	/**
+	 * Sets the listener for a request to stop the whole group at its next step boundary,
+	 * which receives the reason. Called on the control plane's thread, or at once if the
+	 * request came before.
+	 */
 	void onDrain(Consumer<String> listener);
 
 	/**
-	 * Registers a listener for the ranks that leave the group in order. It is called at
-	 * once for those that have left before, possibly twice, and must return quickly.
+	 * Sets the listener for each rank that leaves the job in order. Called on the control
+	 * plane's thread, and at once for ranks that left before, possibly twice; it must
+	 * return quickly.
 	 */
 	void onDeparture(Consumer<Integer> listener);
 
 	/**
-	 * Aborts the group on every rank; each rank reports the reason. Where an MPI library
-	 * carries the group, this ends the process.
+	 * Ends the job: every rank's calls fail with the reason. On an MPI library,
+	 * {@code MPI_Abort} follows, which does not return.
+	 * @param code exit code of the ranks, in 1..255
 	 */
-	void abort(String reason);
+	void abort(int code, String reason);
 
 	/**
-	 * Forms a second group of all ranks with a call order of its own. Every rank must
-	 * call this with the same name.
-	 * @throws UnsupportedOperationException if the backend cannot form one
+	 * Forms another group of all ranks with its own connections and call order. Every
+	 * rank calls this with the same name at about the same time; the caller coordinates
+	 * that.
+	 * @throws UnsupportedOperationException if the groups run on an MPI library
 	 */
 	ProcessGroup formBeside(String name);
 
-	/** Leaves the group and releases its resources. */
+	/**
+	 * Leaves the group and releases all resources, also if the release of some fails.
+	 */
 	@Override
 	void close();
 
