@@ -293,7 +293,7 @@ final class GradientSlot {
 					+ " is sparse, which cannot be reduced: use the layer without sparse gradients");
 		}
 		try (Storage storage = gradient.storage()) {
-			return storage.use_count() == 1 && TensorMemory.type(gradient).filter(this.type::equals).isPresent()
+			return storage.use_count() == 1 && TensorMemory.holdsValues(gradient) && TensorMemory.type(gradient).filter(this.type::equals).isPresent()
 					&& hasLayout(gradient) && gradient.is_cpu() == this.place.isHost();
 		}
 	}

@@ -71,7 +71,7 @@ final class ReplicaLayout {
 
 	private static int checksum(Tensor tensor) {
 		CRC32C checksum = new CRC32C();
-		try (NoGradGuard _ = new NoGradGuard(); Tensor here = tensor.cpu(); Tensor values = here.contiguous()) {
+		try (NoGradGuard _ = new NoGradGuard(); Tensor values = TensorMemory.values(tensor)) {
 			MemorySegment memory = TensorMemory.of(values);
 			for (long start = 0; start < memory.byteSize(); start += MAX_CHECKSUM_BYTES) {
 				long bytes = Math.min(MAX_CHECKSUM_BYTES, memory.byteSize() - start);

@@ -31,7 +31,7 @@ final class TensorBroadcast {
 				if (tensor.numel() == 0) {
 					continue;
 				}
-				if (tensor.is_cpu() && tensor.is_non_overlapping_and_dense()) {
+				if (tensor.is_cpu() && tensor.is_non_overlapping_and_dense() && TensorMemory.holdsValues(tensor)) {
 					memories.add(TensorMemory.of(tensor));
 					continue;
 				}
@@ -51,11 +51,9 @@ final class TensorBroadcast {
 	private record Copy(Tensor tensor, Tensor values) {
 
 		static Copy of(Tensor tensor) {
-			try (Tensor here = tensor.cpu()) {
-				Tensor values = here.contiguous();
-				values.retainReference();
-				return new Copy(tensor, values);
-			}
+			Tensor values = TensorMemory.values(tensor);
+			values.retainReference();
+			return new Copy(tensor, values);
 		}
 
 		void writeBack() {

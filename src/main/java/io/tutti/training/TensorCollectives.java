@@ -197,9 +197,8 @@ public final class TensorCollectives {
 	}
 
 	/**
-	 * Runs a call on the tensor's values in row-major order, and stores the result. The
-	 * memory of a conjugate or a negative holds those of another tensor. On a GPU the
-	 * values may still be computed or copied, on any stream of libtorch.
+	 * Runs a call on the tensor's values in row-major order, and stores the result. On a
+	 * GPU the values may still be computed or copied, on any stream of libtorch.
 	 */
 	private void inElementOrder(Tensor tensor, Consumer<Tensor> call) {
 		requireOwnElements(tensor);
@@ -207,10 +206,7 @@ public final class TensorCollectives {
 			throw new UnsupportedOperationException("rank " + this.group.rank()
 					+ ": the tensor is not in main memory; create the collectives with the group's DeviceCollectives");
 		}
-		try (NoGradGuard _ = new NoGradGuard();
-				Tensor conjugated = tensor.resolve_conj();
-				Tensor negated = conjugated.resolve_neg();
-				Tensor values = negated.contiguous()) {
+		try (NoGradGuard _ = new NoGradGuard(); Tensor values = TensorMemory.inElementOrder(tensor)) {
 			if (!values.is_cpu()) {
 				torch.cuda_synchronize(ParameterPlacement.of(values).index());
 			}

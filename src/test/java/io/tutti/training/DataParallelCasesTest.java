@@ -798,6 +798,44 @@ class DataParallelCasesTest {
 		}
 	}
 
+	/** Rank 1 has no gradient, and so one without a lazy negation. */
+	@Test
+	void aLazilyNegatedGradientIsReducedAsItsValues() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(RANKS, TIMEOUTS)) {
+			RankThreads.run(RANKS, LIMIT, (rank) -> {
+				Frozen model = new Frozen();
+				Tensor learning = model.parameters.get("learning");
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), model.tensors(),
+						SETTINGS)) {
+					if (rank == 0) {
+						try (Tensor negative = torch.ones(3)) {
+							negative._set_neg(true);
+							learning.mutable_grad().put(negative);
+						}
+					}
+					replicas.synchronizeGradients();
+					assertThat(learning.grad().equal(torch.full(new long[] { 3 }, new Scalar(-0.5)))).isTrue();
+				}
+				return null;
+			});
+		}
+	}
+
+	@Test
+	void aLazilyNegatedBufferOfOneRankIsBroadcastAsItsValues() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(RANKS, TIMEOUTS)) {
+			RankThreads.run(RANKS, LIMIT, (rank) -> {
+				Tensor buffer = (rank == 0) ? torch.ones(3)._neg_view() : torch.zeros(3);
+				SequencedMap<String, Tensor> buffers = new LinkedHashMap<>(Map.of("buffer", buffer));
+				new DistributedDataParallel(world.group(rank),
+						new ModelTensors(new Frozen().tensors().parameters(), buffers), SETTINGS)
+					.close();
+				assertThat(buffer.equal(torch.full(new long[] { 3 }, new Scalar(-1.0)))).isTrue();
+				return null;
+			});
+		}
+	}
+
 	/** Acts between a step's backward pass and its end, while b is reduced. */
 	private void whileReduced(BiConsumer<DistributedDataParallel, Tensor> action) throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(RANKS, TIMEOUTS)) {

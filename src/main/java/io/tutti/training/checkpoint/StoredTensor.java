@@ -31,7 +31,7 @@ record StoredTensor(TensorHeader header, MemorySegment data) {
 	 */
 	static StoredTensor of(String name, Tensor tensor) {
 		try (NoGradGuard _ = new NoGradGuard()) {
-			return new StoredTensor(TensorHeader.of(name, tensor), TensorMemory.of(tensor.cpu().contiguous()));
+			return new StoredTensor(TensorHeader.of(name, tensor), TensorMemory.of(TensorMemory.values(tensor)));
 		}
 	}
 

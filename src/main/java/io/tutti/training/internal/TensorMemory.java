@@ -84,9 +84,36 @@ public final class TensorMemory {
 
 	/** Adds a tensor's bytes in element order, from any device, to a digest. */
 	public static void update(MessageDigest digest, Tensor tensor) {
-		try (NoGradGuard _ = new NoGradGuard(); Tensor here = tensor.cpu(); Tensor values = here.contiguous()) {
+		try (NoGradGuard _ = new NoGradGuard(); Tensor values = values(tensor)) {
 			Sha256.update(digest, of(values));
 		}
+	}
+
+	/**
+	 * A tensor's values in main memory and in row-major order: the tensor itself, if its
+	 * memory holds them so, or else a copy. The caller closes the result.
+	 */
+	public static Tensor values(Tensor tensor) {
+		try (Tensor here = tensor.cpu()) {
+			return inElementOrder(here);
+		}
+	}
+
+	/**
+	 * A tensor's values on its device, as {@link #values}. The memory of a conjugate or a
+	 * negative holds those of another tensor, until libtorch needs its values.
+	 */
+	public static Tensor inElementOrder(Tensor tensor) {
+		try (Tensor conjugated = tensor.resolve_conj(); Tensor negated = conjugated.resolve_neg()) {
+			return negated.contiguous();
+		}
+	}
+
+	/**
+	 * Whether a tensor's memory holds its values, and not their conjugates or negatives.
+	 */
+	public static boolean holdsValues(Tensor tensor) {
+		return !tensor.is_conj() && !tensor.is_neg();
 	}
 
 	/** An expanded dimension of a tensor, whose elements share memory; -1 if none. */

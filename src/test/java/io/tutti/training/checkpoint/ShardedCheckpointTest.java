@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SequencedMap;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -326,6 +327,27 @@ class ShardedCheckpointTest {
 			}
 		}
 		assertThat(saved).hasSize(2);
+	}
+
+	/** libtorch negates only when values are read. */
+	@Test
+	void theValuesOfALazilyNegatedBufferAreSavedAndRestored() throws Exception {
+		SequencedMap<String, Tensor> parameters = new LinkedHashMap<>();
+		parameters.put("weight", torch.ones(2).requires_grad_(true));
+		SequencedMap<String, Tensor> buffers = new LinkedHashMap<>();
+		buffers.put("negative", torch.ones(3)._neg_view());
+		ModelTensors model = new ModelTensors(parameters, buffers);
+		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS);
+				Optimizer optimizer = adam(new TensorVector(parameters.get("weight")))) {
+			try (CheckpointStore store = store(world.group(0), new ModelState(model, optimizer, TrainingDevice.CPU))) {
+				store.open();
+				store.save(new Progress(1, 0, 0));
+			}
+			try (CheckpointStore store = store(world.group(0), new ModelState(model, optimizer, TrainingDevice.CPU))) {
+				assertThat(stepOf(store.restore())).isEqualTo(1);
+			}
+		}
+		assertThat(buffers.get("negative").equal(torch.full(new long[] { 3 }, new Scalar(-1.0)))).isTrue();
 	}
 
 	/** Its state would have no name by which it could be restored. */

@@ -39,4 +39,18 @@ class TensorMemoryTest {
 		}
 	}
 
+	@Test
+	void aDigestCoversTheValuesOfConjugatesAndNegatives() {
+		try (PointerScope _ = new PointerScope()) {
+			Tensor complex = torch.view_as_complex(torch.ones(3, 2));
+			for (Tensor lazy : new Tensor[] { complex.conj(), torch.ones(3)._neg_view() }) {
+				MessageDigest digest = Sha256.newDigest();
+				TensorMemory.update(digest, lazy);
+				MessageDigest expected = Sha256.newDigest();
+				TensorMemory.update(expected, lazy.resolve_conj().resolve_neg());
+				assertThat(Sha256.hex(digest)).isEqualTo(Sha256.hex(expected));
+			}
+		}
+	}
+
 }
