@@ -281,8 +281,8 @@ final class GradientSlot {
 	}
 
 	/**
-	 * Whether the gradient can be reduced where it is. Memory that it shares with another
-	 * tensor may be read by the rest of the backward pass, or be another gradient.
+	 * Whether the gradient can be reduced where it is. A tensor or memory that it shares
+	 * may be read by the rest of the backward pass, or be another parameter's gradient.
 	 */
 	private boolean isReducible(Tensor gradient) {
 		if (!gradient.defined()) {
@@ -293,8 +293,9 @@ final class GradientSlot {
 					+ " is sparse, which cannot be reduced: use the layer without sparse gradients");
 		}
 		try (Storage storage = gradient.storage()) {
-			return storage.use_count() == 1 && TensorMemory.holdsValues(gradient) && TensorMemory.type(gradient).filter(this.type::equals).isPresent()
-					&& hasLayout(gradient) && gradient.is_cpu() == this.place.isHost();
+			return gradient.use_count() == 1 && storage.use_count() == 1 && TensorMemory.holdsValues(gradient)
+					&& TensorMemory.type(gradient).filter(this.type::equals).isPresent() && hasLayout(gradient)
+					&& gradient.is_cpu() == this.place.isHost();
 		}
 	}
 

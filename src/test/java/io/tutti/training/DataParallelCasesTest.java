@@ -798,6 +798,39 @@ class DataParallelCasesTest {
 		}
 	}
 
+	private static Stream<Arguments> sharedGradients() {
+		return Stream.of(GradientScaling.values())
+			.flatMap((scaling) -> Stream.of(Overlap.NEVER, Overlap.ALWAYS)
+				.flatMap((overlap) -> Stream.of((long) Float.BYTES, DataParallelSettings.defaults().bucketBytes())
+					.map((bytes) -> Arguments.of(scaling, overlap, bytes))));
+	}
+
+	@ParameterizedTest
+	@MethodSource("sharedGradients")
+	void oneTensorThatIsTheGradientOfTwoParametersIsReducedOnceForEach(GradientScaling scaling, Overlap overlap,
+			long bucketBytes) throws Exception {
+		double expected = (scaling == GradientScaling.SUM) ? 3 : 1.5;
+		try (SimulatedWorld world = new SimulatedWorld(RANKS, TIMEOUTS)) {
+			RankThreads.run(RANKS, LIMIT, (rank) -> {
+				Uneven model = new Uneven();
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), model.tensors(),
+						DataParallelSettings.defaults()
+							.withScaling(scaling)
+							.withOverlap(overlap)
+							.withBucketBytes(bucketBytes))) {
+					try (Tensor shared = torch.full(new long[] { 20 }, new Scalar(1.0 + rank))) {
+						model.parameters.values().forEach((parameter) -> parameter.mutable_grad().put(shared));
+					}
+					replicas.synchronizeGradients();
+					assertThat(model.parameters.values()).allSatisfy((parameter) -> assertThat(
+							parameter.grad().equal(torch.full(new long[] { 20 }, new Scalar(expected))))
+						.isTrue());
+				}
+				return null;
+			});
+		}
+	}
+
 	/** Rank 1 has no gradient, and so one without a lazy negation. */
 	@Test
 	void aLazilyNegatedGradientIsReducedAsItsValues() throws Exception {
