@@ -25,6 +25,7 @@ final class TensorBroadcast {
 	 */
 	static void from(int root, ProcessGroup group, List<Tensor> tensors) {
 		List<MemorySegment> memories = new ArrayList<>();
+		List<Tensor> written = new ArrayList<>();
 		List<Copy> copies = new ArrayList<>();
 		try (NoGradGuard _ = new NoGradGuard()) {
 			for (Tensor tensor : tensors) {
@@ -33,6 +34,7 @@ final class TensorBroadcast {
 				}
 				if (tensor.is_cpu() && tensor.is_non_overlapping_and_dense() && TensorMemory.holdsValues(tensor)) {
 					memories.add(TensorMemory.of(tensor));
+					written.add(tensor);
 					continue;
 				}
 				Copy copy = Copy.of(tensor);
@@ -40,6 +42,7 @@ final class TensorBroadcast {
 				memories.add(TensorMemory.of(copy.values()));
 			}
 			group.broadcast(memories, DataType.UINT8, root);
+			written.forEach(TensorMemory::recordWrite);
 			copies.forEach(Copy::writeBack);
 		}
 		finally {

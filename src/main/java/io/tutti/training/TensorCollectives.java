@@ -24,8 +24,9 @@ import org.jspecify.annotations.Nullable;
  * contiguous is copied for that. Results have the shape and strides of the argument. Each
  * method is a collective of the group: every rank calls it with the same shape and
  * element type. Another number of elements is detected, another shape of as many elements
- * is not. Calls wait for the result and are not recorded by autograd. Sparse tensors are
- * refused.
+ * is not. Calls wait for the result and are not recorded by autograd. A call that changes
+ * a tensor which a later backward pass needs makes that pass fail, as libtorch's in-place
+ * operations do. Sparse tensors are refused.
  * <p>
  * Element types are float32, float64, float16, bfloat16, int8, uint8, int32 and int64;
  * broadcast and all-gather accept any other type as bytes, too. Arguments are checked
@@ -211,7 +212,10 @@ public final class TensorCollectives {
 				torch.cuda_synchronize(ParameterPlacement.of(values).index());
 			}
 			call.accept(values);
-			if (TensorMemory.address(values) != TensorMemory.address(tensor)) {
+			if (TensorMemory.address(values) == TensorMemory.address(tensor)) {
+				TensorMemory.recordWrite(tensor);
+			}
+			else {
 				tensor.copy_(values);
 			}
 		}

@@ -12,6 +12,7 @@ import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.backend.SimulatedWorld;
 import io.tutti.training.internal.TensorMemory;
+import org.bytedeco.pytorch.InferenceMode;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
@@ -19,8 +20,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
@@ -169,6 +172,37 @@ class TensorCollectivesTest {
 			Tensor flags = torch.ones(5).gt(new Scalar(rank));
 			assertThat(collectives.broadcast(flags, 1).any().item_bool()).isFalse();
 			assertThat(collectives.broadcast(flags, 0).all().item_bool()).isTrue();
+		});
+	}
+
+	/** Otherwise its gradients would be those of other values, without an error. */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void aBackwardPassThatNeedsTheValuesBeforeACollectiveFails(boolean transposed) throws Exception {
+		onRanks((collectives, rank) -> {
+			for (Consumer<Tensor> call : List.<Consumer<Tensor>>of(
+					(tensor) -> collectives.allReduceInPlace(tensor, ReduceOp.SUM),
+					(tensor) -> collectives.broadcastInPlace(tensor, 0), collectives::allGatherInPlace)) {
+				Tensor input = torch.ones(3, 6).mul(new Scalar(0.1 * rank)).set_requires_grad(true);
+				Tensor result = torch.sigmoid(transposed ? input.t().contiguous().t() : input);
+				assertThat(result.is_contiguous()).isEqualTo(!transposed);
+				call.accept(result);
+				assertThatExceptionOfType(RuntimeException.class).isThrownBy(() -> result.sum().backward())
+					.withMessageContaining("modified by an inplace operation");
+			}
+		});
+	}
+
+	@Test
+	void tensorsOfAnInferenceAreReduced() throws Exception {
+		onRanks((collectives, _) -> {
+			Tensor values;
+			try (InferenceMode _ = new InferenceMode(true)) {
+				values = torch.ones(2).add(new Scalar(1.0));
+				assertThat(values.is_inference()).isTrue();
+			}
+			collectives.allReduceInPlace(values, ReduceOp.SUM);
+			assertThat(values.sum().item_double()).isEqualTo(4 * RANKS);
 		});
 	}
 

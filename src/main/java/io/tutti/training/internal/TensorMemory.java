@@ -11,6 +11,7 @@ import io.tutti.DataType;
 import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorImpl;
 import org.bytedeco.pytorch.TensorOptions;
 import org.bytedeco.pytorch.global.torch;
 
@@ -106,6 +107,18 @@ public final class TensorMemory {
 	public static Tensor inElementOrder(Tensor tensor) {
 		try (Tensor conjugated = tensor.resolve_conj(); Tensor negated = conjugated.resolve_neg()) {
 			return negated.contiguous();
+		}
+	}
+
+	/**
+	 * Records a write to a tensor's memory, as libtorch's in-place operations do: a
+	 * backward pass that needs the values before it fails then.
+	 */
+	public static void recordWrite(Tensor tensor) {
+		if (!tensor.is_inference()) {
+			try (TensorImpl shared = tensor.unsafeGetTensorImpl()) {
+				shared.bump_version();
+			}
 		}
 	}
 
