@@ -21,8 +21,14 @@ public final class CheckpointException extends RuntimeException implements ExitC
 		this.knownToAll = knownToAll;
 	}
 
-	/** A failure that every rank throws. */
-	static CheckpointException onEveryRank(int exitCode, String reason, @Nullable Throwable own) {
+	/**
+	 * A failure that every rank throws.
+	 * @param exitCode the exit code of the ranks
+	 * @param reason what failed and the action to take
+	 * @param own the failure of this rank, if any
+	 * @return the exception
+	 */
+	public static CheckpointException onEveryRank(int exitCode, String reason, @Nullable Throwable own) {
 		return new CheckpointException(exitCode, true, reason, own);
 	}
 
@@ -49,9 +55,9 @@ public final class CheckpointException extends RuntimeException implements ExitC
 	}
 
 	/**
-	 * {@link ExitCode#BAD_CONFIGURATION} for a checkpoint that is damaged or of another
-	 * job and for a directory that is in use or is none, otherwise
-	 * {@link ExitCode#INTERNAL}, since a restart may succeed.
+	 * {@link ExitCode#BAD_CONFIGURATION} for a checkpoint that is damaged, of another job
+	 * or of a step after the job's last one, and for a directory that is in use or is
+	 * none, otherwise {@link ExitCode#INTERNAL}, since a restart may succeed.
 	 */
 	@Override
 	public int exitCode() {

@@ -3,12 +3,15 @@ package io.tutti.training.job;
 import java.util.OptionalDouble;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.tutti.ExitCode;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.training.BatchSchedule;
 import io.tutti.training.SampleCounts;
 import io.tutti.training.TrainingDevice;
 import io.tutti.training.TrainingStep;
+import io.tutti.training.checkpoint.CheckpointException;
+import io.tutti.training.checkpoint.CheckpointOptions;
 import io.tutti.training.checkpoint.CheckpointStore;
 import io.tutti.training.checkpoint.JobFingerprint;
 import io.tutti.training.checkpoint.Progress;
@@ -83,10 +86,25 @@ final class TrainingLoop implements AutoCloseable {
 				this.replica.checkpointState(), this::checkpointed, current().job()) : null;
 	}
 
-	/** Restores the checkpoint, if any. */
+	/**
+	 * Restores the checkpoint, if any.
+	 * @throws CheckpointException on every rank, also if the job ends before its step
+	 */
 	void restore() {
 		if (this.checkpoints != null) {
 			this.checkpoints.restore((kept) -> this.state.become(current().with(kept)));
+			requireWithinJob(this.options.checkpoint());
+		}
+	}
+
+	private void requireWithinJob(CheckpointOptions checkpoint) {
+		long step = progress().step();
+		if (step > totalSteps()) {
+			throw CheckpointException.onEveryRank(ExitCode.BAD_CONFIGURATION,
+					"the checkpoint in " + checkpoint.directory() + " is of step " + step + ", but with --epochs "
+							+ this.options.epochs() + " the job ends after step " + totalSteps() + "; give --epochs "
+							+ Math.ceilDiv(step, this.schedule.stepsPerEpoch()) + " or more, or another directory",
+					null);
 		}
 	}
 

@@ -178,6 +178,22 @@ class TrainingJobTest {
 		assertThat(hash(train(1, (_) -> withCheckpoint(longer, 0)))).isEqualTo(undisturbed);
 	}
 
+	/** Its parameters would be those of more epochs than the job has. */
+	@Test
+	void fewerEpochsThanTheCheckpointHoldsAreRefusedOnEveryRank() throws Exception {
+		ClassifierJob longer = new ClassifierJob(3, 32, 0.05, 42, 1, null, null, 0, null);
+		train(1, (_) -> withCheckpoint(longer, 0));
+		List<Outcome<TrainingSummary>> outcomes = outcomes(2,
+				(_) -> withCheckpoint(new ClassifierJob(1, 32, 0.05, 42, 1, null, null, 0, null), 0),
+				(_) -> TrainingListener.NONE);
+		assertThat(outcomes).allSatisfy((outcome) -> {
+			assertThat(outcome.failure()).isInstanceOf(CheckpointException.class)
+				.hasMessageContaining("is of step 135, but with --epochs 1 the job ends after step 45")
+				.hasMessageContaining("give --epochs 3 or more, or another directory");
+			assertThat(ExitCode.of(outcome.failure())).isEqualTo(ExitCode.BAD_CONFIGURATION);
+		});
+	}
+
 	@Test
 	void checkpointsAreWrittenAtTheConfiguredStepInterval() throws Exception {
 		List<Long> steps = Collections.synchronizedList(new ArrayList<>());
