@@ -47,7 +47,9 @@ public interface TrainingTask extends AutoCloseable {
 	 * Values that determine the result and differ between jobs, such as options and a
 	 * hash of the data. All ranks must have the same values, and a checkpoint of a job
 	 * with other values is refused. Called after {@link #load}. By default the name of
-	 * the class.
+	 * the class. The job's own names are refused: {@code seed}, {@code global batch},
+	 * {@code training samples}, {@code test samples}, {@code epochs}, {@code device},
+	 * {@code rank weights}, {@code optimizer} and {@code checkpoint}.
 	 * @return values by name
 	 */
 	default Map<String, String> identity() {

@@ -171,38 +171,48 @@ public final class TrainingJob {
 		TrainingDevice place = this.device.get();
 		IntraOpThreads.set(this.options.threads());
 		SampleCounts samples = this.task.load(this.options.seed(), place);
-		JobFingerprint job = fingerprint(samples);
+		Fingerprints job = fingerprints(samples, place);
 		if (this.group != null) {
-			ParameterAgreement.require(this.group, shared(job, samples, place));
+			ParameterAgreement.require(this.group, job.shared());
 		}
 		TrainingSummary summary = train(samples, job, place);
 		this.listener.finished(summary);
 		return summary;
 	}
 
-	private JobFingerprint fingerprint(SampleCounts samples) {
+	/**
+	 * What the job has in common with others.
+	 *
+	 * @param kept what it has in common with its checkpoint
+	 * @param shared what the ranks must share, also where a checkpoint may differ
+	 */
+	private record Fingerprints(JobFingerprint kept, JobFingerprint shared) {
+	}
+
+	private Fingerprints fingerprints(SampleCounts samples, TrainingDevice place) {
 		Map<String, String> identity = this.task.identity();
 		try {
-			return this.options.fingerprint(identity, samples);
+			JobFingerprint kept = this.options.fingerprint(identity, samples);
+			return new Fingerprints(kept, shared(kept, samples, place));
 		}
 		catch (IllegalArgumentException ex) {
 			throw this.task.rejected("identity", String.valueOf(ex.getMessage()));
 		}
 	}
 
-	private TrainingSummary train(SampleCounts samples, JobFingerprint job, TrainingDevice place) {
+	private TrainingSummary train(SampleCounts samples, Fingerprints job, TrainingDevice place) {
 		ElasticGroup changing = this.elastic;
 		Replica replica = new Replica(this.task, this.options.seed(), place, changing != null,
 				this.options.shardsOptimizer());
-		Consumer<ProcessGroup> sameJob = (group) -> ParameterAgreement.requireOfMembers(group,
-				shared(job, samples, place), this.generations == 0);
+		Consumer<ProcessGroup> sameJob = (group) -> ParameterAgreement.requireOfMembers(group, job.shared(),
+				this.generations == 0);
 		try (TrainingState state = new TrainingState(replica, sameJob)) {
-			return (changing == null) ? train(Objects.requireNonNull(this.group), samples, job, state)
+			return (changing == null) ? train(Objects.requireNonNull(this.group), samples, job.kept(), state)
 					: changing.run(state, (group) -> {
 						try {
 							// No state was synchronized where all were equal.
 							sameJob.accept(group);
-							return train(group, samples, job, state);
+							return train(group, samples, job.kept(), state);
 						}
 						catch (ReplicaMismatchException | TrainingDivergedException | CheckpointException ex) {
 							if (isKnownToAll(ex)) {
@@ -293,7 +303,6 @@ public final class TrainingJob {
 		return (group.rank() == 0) ? this.options.report() : null;
 	}
 
-	/** The values that the ranks must share, also where a checkpoint may differ. */
 	private JobFingerprint shared(JobFingerprint job, SampleCounts samples, TrainingDevice place) {
 		return job.with("epochs", this.options.epochs())
 			.with("test samples", samples.test())

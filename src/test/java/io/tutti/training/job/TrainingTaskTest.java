@@ -202,12 +202,14 @@ class TrainingTaskTest {
 			.hasMessageContaining("it has training samples 4, this job has training samples 3");
 	}
 
-	@Test
-	void anIdentityWithTheNameOfAnOptionIsRefused() throws Exception {
+	@ParameterizedTest
+	@ValueSource(strings = { "seed", "global batch", "training samples", "test samples", "epochs", "device",
+			"rank weights", "optimizer", "checkpoint" })
+	void anIdentityWithTheNameOfAnOptionIsRefused(String name) throws Exception {
 		assertFails(new Line() {
 			@Override
 			public Map<String, String> identity() {
-				return Map.of("seed", "7");
+				return Map.of(name, "7");
 			}
 		}, ExitCode.BAD_CONFIGURATION, "identity: two values of a job have the same name");
 	}
