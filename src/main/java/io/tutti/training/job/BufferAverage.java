@@ -21,8 +21,8 @@ import org.bytedeco.pytorch.global.torch;
  * on all ranks. After a step the floating-point and complex buffers that it has changed
  * on any rank are averaged with each rank's part of the global batch as its weight, so
  * that every sample counts the same at any world size; of other buffers, such as
- * counters, every rank takes the largest values. Constants, such as a mask of infinite
- * values, stay as they are.
+ * counters, every rank takes the largest values of the ranks with samples. Constants,
+ * such as a mask of infinite values, stay as they are.
  */
 final class BufferAverage implements AutoCloseable {
 
@@ -64,20 +64,24 @@ final class BufferAverage implements AutoCloseable {
 			return;
 		}
 		try (PointerScope _ = new PointerScope(); NoGradGuard _ = new NoGradGuard()) {
-			average(takeLargest(), weight);
+			average(takeLargest(weight), weight);
 		}
 	}
 
 	/**
 	 * Returns the indices of the averaged buffers that the step has changed on a rank.
 	 */
-	private List<Integer> takeLargest() {
+	private List<Integer> takeLargest(double weight) {
 		Tensor changed = torch.tensor(IntStream.range(0, this.averaged.size())
 			.mapToLong((index) -> this.averaged.get(index).equal(this.last.get(index)) ? 0 : 1)
 			.toArray());
 		List<Tensor> all = new ArrayList<>(this.largest);
 		all.add(changed);
 		Tensor values = flat(all, torch.ScalarType.Long);
+		if (weight == 0) {
+			// Without a sample this rank has only the values before the step.
+			values.narrow(0, 0, values.numel() - changed.numel()).fill_(new Scalar(Long.MIN_VALUE));
+		}
 		this.group.allReduce(TensorMemory.of(values), DataType.INT64, ReduceOp.MAX);
 		distribute(values, all);
 		long[] onSomeRank = TensorMemory.of(changed).toArray(ValueLayout.JAVA_LONG);

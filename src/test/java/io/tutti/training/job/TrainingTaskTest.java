@@ -222,6 +222,49 @@ class TrainingTaskTest {
 			.isEqualTo(hash(train(1, (_) -> new Constants(), options)));
 	}
 
+	/** Rank 1 has no sample in the last step of an epoch. */
+	@Test
+	void aCounterThatDecreasesIsThatOfTheRanksWithSamples() throws Exception {
+		TrainingOptions options = new TrainingOptions(2, 2, 1, 1, null, null);
+		assertThat(hash(train(2, (_) -> new Countdown(), options)))
+			.isEqualTo(hash(train(1, (_) -> new Countdown(), options)));
+	}
+
+	/** Without a gradient, so that the result is the same at any world size. */
+	private static final class Countdown extends Line {
+
+		private Tensor steps;
+
+		@Override
+		public SampleCounts load(long seed, TrainingDevice device) {
+			return new SampleCounts(5, 2);
+		}
+
+		@Override
+		public Module model() {
+			Module model = super.model();
+			this.steps = new Tensor(model.register_buffer("steps", torch.tensor(new long[] { 100 })));
+			return model;
+		}
+
+		@Override
+		public Optimizer optimizer(TensorVector parameters) {
+			return new SGD(parameters, new SGDOptions(0));
+		}
+
+		@Override
+		public Tensor losses(Batch batch) {
+			this.steps.sub_(new Scalar(1L));
+			return this.layer.forward(torch.ones(batch.size(), 1)).square().view(-1);
+		}
+
+		@Override
+		public Tensor scores(Batch batch) {
+			return torch.ones(batch.size());
+		}
+
+	}
+
 	/** Only a checkpoint cannot hold its complex buffer. */
 	@Test
 	void aJobWithADividedOptimizerAndNoCheckpointMayHaveComplexBuffers() throws Exception {
