@@ -104,6 +104,17 @@ public final class ModelState implements AutoCloseable {
 		}
 	}
 
+	/**
+	 * Checks before training that a checkpoint can hold the tensors of a model.
+	 * @param model the tensors of the model
+	 * @throws IllegalArgumentException if a safetensors file cannot hold the type of one;
+	 * the message names it
+	 */
+	public static void requireStorable(ModelTensors model) {
+		model.parameters().forEach(ElementType::of);
+		model.buffers().forEach(ElementType::of);
+	}
+
 	/** The state of another tensor would have no name in a checkpoint. */
 	private void requireNamed(OptimizerParamGroupVector groups) {
 		for (long group = 0; group < groups.size(); group++) {

@@ -325,6 +325,19 @@ final class Replica implements AutoCloseable {
 		return new double[] { sum, from - share.from() };
 	}
 
+	/**
+	 * Checks that a checkpoint can hold the model.
+	 * @throws TaskException if not
+	 */
+	void requireStorable() {
+		try {
+			ModelState.requireStorable(ModelTensors.of(this.model));
+		}
+		catch (IllegalArgumentException ex) {
+			throw this.task.rejected("model", String.valueOf(ex.getMessage()));
+		}
+	}
+
 	/** The state for checkpoints; the model and the optimizer must outlive it. */
 	ModelState checkpointState() {
 		ModelTensors tensors = ModelTensors.of(this.model);

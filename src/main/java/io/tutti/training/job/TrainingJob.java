@@ -207,6 +207,9 @@ public final class TrainingJob {
 		Consumer<ProcessGroup> sameJob = (group) -> ParameterAgreement.requireOfMembers(group, job.shared(),
 				this.generations == 0);
 		try (TrainingState state = new TrainingState(replica, sameJob)) {
+			if (changing != null || this.options.checkpoint() != null) {
+				replica.requireStorable();
+			}
 			return (changing == null) ? train(Objects.requireNonNull(this.group), samples, job.kept(), state)
 					: changing.run(state, (group) -> {
 						try {

@@ -272,6 +272,16 @@ class TrainingTaskTest {
 		assertThat(summaries.getFirst().optimizerBytes()).hasSize(2);
 	}
 
+	@Test
+	void aModelThatACheckpointCannotHoldIsRefusedBeforeTheFirstStep() throws Exception {
+		List<Outcome<TrainingSummary>> outcomes = outcomes(2, (_) -> new Constants(), options(1, this.directory),
+				(_) -> TrainingListener.NONE);
+		assertThat(outcomes).allSatisfy((outcome) -> {
+			assertThat(outcome.failure()).hasMessageContaining("model: tensor rotations has element type ComplexFloat");
+			assertThat(ExitCode.of(outcome.failure())).isEqualTo(ExitCode.BAD_CONFIGURATION);
+		});
+	}
+
 	/** Without a gradient, so that the result is the same at any world size. */
 	private static final class Constants extends Line {
 
