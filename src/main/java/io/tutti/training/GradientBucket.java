@@ -176,10 +176,12 @@ final class GradientBucket {
 			Tensor all = (this.flat != null) ? new Tensor(this.flat)
 					: TensorMemory.flattened(this.slots.getFirst().taken());
 			Tensor values = new Tensor(called(before, "before", () -> before.beforeReduction(all)));
-			if (!values.is_contiguous() || TensorMemory.type(values).isEmpty()) {
-				throw new IllegalStateException(
-						"hook " + before.name() + " returned a " + values.scalar_type().intern() + " tensor of shape "
-								+ TensorMemory.shape(values) + ", but it must be contiguous and of a float type");
+			ParameterPlacement device = ParameterPlacement.of(all);
+			if (!values.is_contiguous() || TensorMemory.type(values).isEmpty()
+					|| !ParameterPlacement.of(values).equals(device)) {
+				throw new IllegalStateException("hook " + before.name() + " returned a " + values.scalar_type().intern()
+						+ " tensor of shape " + TensorMemory.shape(values) + " on " + ParameterPlacement.of(values)
+						+ ", but it must be contiguous, of a float type and on " + device);
 			}
 			all.retainReference();
 			values.retainReference();

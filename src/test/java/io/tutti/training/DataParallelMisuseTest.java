@@ -15,6 +15,7 @@ import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.backend.SimulatedWorld;
 import org.bytedeco.javacpp.PointerScope;
+import org.bytedeco.pytorch.Device;
 import org.bytedeco.pytorch.LinearImpl;
 import org.bytedeco.pytorch.Module;
 import org.bytedeco.pytorch.SGD;
@@ -577,6 +578,43 @@ class DataParallelMisuseTest {
 			})).isInstanceOf(OutOfMemoryError.class);
 			new DistributedDataParallel(world.group(0), model, SETTINGS).close();
 		}
+	}
+
+	/** Its address is not one of main memory. */
+	@Test
+	void aTensorOnAnotherDeviceIsNotTakenFromAHook() {
+		try (SimulatedWorld world = new SimulatedWorld(1, TIMEOUTS)) {
+			SequencedMap<String, Tensor> parameters = parameters();
+			try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(0),
+					ModelTensors.of(parameters), SETTINGS.withOverlap(Overlap.NEVER).withHook(new MovingHook()))) {
+				backward(parameters, 0);
+				assertThatThrownBy(replicas::synchronizeGradients).isInstanceOf(IllegalStateException.class)
+					.hasMessageContaining("hook moving returned a Float tensor of shape")
+					.hasMessageContaining("on meta:0, but it must be contiguous, of a float type and on cpu");
+			}
+		}
+	}
+
+	/** Sends tensors of a device without memory. */
+	private record MovingHook() implements BucketHook {
+
+		@Override
+		public String name() {
+			return "moving";
+		}
+
+		@Override
+		public Tensor beforeReduction(Tensor gradients) {
+			try (Device meta = new Device("meta")) {
+				return gradients.to(meta, torch.ScalarType.Float);
+			}
+		}
+
+		@Override
+		public void afterReduction(Tensor reduced, Tensor gradients) {
+			gradients.copy_(reduced);
+		}
+
 	}
 
 	@Test
