@@ -53,6 +53,12 @@ final class TableBuilder {
 	/** First line of the current file; 0 before it. */
 	private long firstLine;
 
+	/**
+	 * First line of the current file if it holds no number and the source leaves open
+	 * whether it is a header; otherwise 0.
+	 */
+	private long lineOfTexts;
+
 	/** First row of the table; the kind of its class is that of every row. */
 	private @Nullable String firstRow;
 
@@ -80,6 +86,8 @@ final class TableBuilder {
 				begin(line, cells, isHeader);
 			}
 			this.firstLine = line;
+			this.lineOfTexts = (this.source.header() == null && cells.stream().noneMatch(TableBuilder::isNumber)) ? line
+					: 0;
 			if (isHeader) {
 				requireSameNames(line, cells);
 				return;
@@ -235,7 +243,11 @@ final class TableBuilder {
 			throw malformed(line, 1, "the numbers " + cells.getFirst().strip() + " to " + cells.getLast().strip()
 					+ " are names of columns or a row; give --header or --no-header");
 		}
-		return cells.stream().allMatch((cell) -> !isMissing(cell) && parse(cell) == null);
+		return cells.stream().noneMatch((cell) -> isMissing(cell) || isNumber(cell));
+	}
+
+	private static boolean isNumber(String cell) {
+		return parse(cell) != null;
 	}
 
 	private static boolean isNumbered(List<String> cells, int first) {
@@ -351,7 +363,8 @@ final class TableBuilder {
 		requirePresent(line, column, cell);
 		Double value = parse(cell);
 		if (value == null) {
-			throw malformed(line, column, shown(cell) + " is not a number");
+			throw malformed(line, column, shown(cell) + " is not a number"
+					+ ((line == this.lineOfTexts) ? "; give --header if the line names the columns" : ""));
 		}
 		if (!Double.isFinite(value)) {
 			throw malformed(line, column, shown(cell) + " is not a finite number");
@@ -361,8 +374,10 @@ final class TableBuilder {
 
 	private void requirePresent(long line, int column, String cell) {
 		if (isMissing(cell)) {
-			throw malformed(line, column, (cell.isBlank() ? "the cell is empty" : shown(cell) + " is a missing value")
-					+ "; fill in the value or remove the row");
+			throw malformed(line, column,
+					(cell.isBlank() ? "the cell is empty" : shown(cell) + " is a missing value")
+							+ "; fill in the value or remove the row"
+							+ ((line == this.lineOfTexts) ? ", or give --header if the line names the columns" : ""));
 		}
 	}
 

@@ -233,7 +233,8 @@ class TableReaderTest {
 					1,2,cat\\n1,2,NA\\n             | line 2, column 3 | 'NA' is a missing value; fill in the value or remove
 					1,?,0\\n                          | line 1, column 2 | '?' is a missing value
 					NA,NA,cat\\n1,2,dog\\n          | line 1, column 1 | 'NA' is a missing value
-					,b,class\\n1,2,0\\n             | line 1, column 1 | the cell is empty
+					,b,class\\n1,2,0\\n             | line 1, column 1 | the cell is empty; fill in the value or remove the row, or give --header if the line names the columns
+					a,,class\\n1,2,0\\n             | line 1, column 1 | 'a' is not a number; give --header if the line names the columns
 					a,b,c\\n1,2,0\\n1,,1\\n       | line 3, column 2 | the cell is empty; fill in the value or remove the row (column 'b')
 					a,b,c\\n'1\\n',2,0\\n1,x,1\\n | line 4, column 2 | 'x' is not a number (column 'b')
 					1,2,0\\n1,2,dog\\n              | line 2, column 3 | 'dog' is not a number, but the class in line 1 is one
