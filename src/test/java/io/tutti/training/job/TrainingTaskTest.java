@@ -581,6 +581,22 @@ class TrainingTaskTest {
 			.withMessage("--text: /dev/zero cannot be read: it is no regular file");
 	}
 
+	/** Otherwise a job would continue from a checkpoint of another text. */
+	@Test
+	void textsWithTheSameHashCodeHaveDifferentIdentities() throws Exception {
+		List<Map<String, String>> identities = new ArrayList<>();
+		for (String text : List.of("Aa".repeat(100), "BB".repeat(100))) {
+			assertThat(text.hashCode()).isEqualTo("Aa".repeat(100).hashCode());
+			Path file = Files.writeString(this.directory.resolve("text"), text);
+			try (TrainingTask task = new CharacterTransformer(
+					new CharacterTransformer.Options(file, 4, 32, 2, 2, 8, 0.004))) {
+				task.load(1, TrainingDevice.CPU);
+				identities.add(task.identity());
+			}
+		}
+		assertThat(identities.getFirst()).isNotEqualTo(identities.getLast());
+	}
+
 	@Test
 	void samplesOfATextThatOverlapTooMuchAreRefused() throws Exception {
 		Path text = Files.writeString(this.directory.resolve("text"), "abcd".repeat(600_000));
