@@ -99,15 +99,16 @@ public final class SynchronizedBatchNorm extends Module {
 	 * @param input this rank's samples, {@code [samples, features, …]}, of a floating
 	 * type in main memory; {@code samples} may be 0
 	 * @return a tensor of the same shape and type
-	 * @throws IllegalArgumentException if the shape differs, before any call; the group
-	 * is aborted, since the other ranks wait
+	 * @throws IllegalArgumentException if the shape or type differs, before any call; the
+	 * group is aborted, since the other ranks wait
 	 * @throws IllegalStateException on every rank, if the whole batch has less than two
 	 * values per feature
 	 */
 	public Tensor forward(Tensor input) {
-		if (input.dim() < 2 || input.size(1) != this.features) {
+		if (input.dim() < 2 || input.size(1) != this.features || !input.is_floating_point()) {
 			String problem = "rank " + this.group.rank() + ": the input of the batch normalization must be [samples, "
-					+ this.features + ", ...]";
+					+ this.features + ", ...] of a floating type, got " + Arrays.toString(input.shape()) + " of "
+					+ input.scalar_type().intern();
 			this.group.abort(ExitCode.PEER_LOST, problem);
 			throw new IllegalArgumentException(problem);
 		}

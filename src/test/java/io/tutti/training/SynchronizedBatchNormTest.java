@@ -141,6 +141,19 @@ class SynchronizedBatchNormTest {
 		}
 	}
 
+	/** The result of integers would be truncated to integers. */
+	@Test
+	void aWrongInputIsRefusedWithItsShapeAndType() {
+		for (Tensor input : List.of(torch.ones(2, 4), torch.ones(2, FEATURES).to(torch.ScalarType.Long))) {
+			try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
+				SynchronizedBatchNorm norm = new SynchronizedBatchNorm(world.group(0), FEATURES);
+				assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> norm.forward(input))
+					.withMessage("rank 0: the input of the batch normalization must be [samples, 3, ...] of a floating"
+							+ " type, got [2, " + input.size(1) + "] of " + input.scalar_type().intern());
+			}
+		}
+	}
+
 	@Test
 	void aFailedCallEndsTheBackwardPass() throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS)) {
