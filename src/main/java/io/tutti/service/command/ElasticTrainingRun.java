@@ -15,7 +15,6 @@ import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.recorder.TrainingWatch;
 import io.tutti.training.DeviceChoice;
 import io.tutti.training.TrainingTask;
-import io.tutti.training.job.ReportException;
 import io.tutti.training.job.EpochResult;
 import io.tutti.training.job.TrainingJob;
 import io.tutti.training.job.TrainingListener;
@@ -131,17 +130,11 @@ final class ElasticTrainingRun {
 				TrainingListeners.of(new OfRankZero(group), this.watch));
 		stop.reason().thenAccept((reason) -> stop(job, reason));
 		this.lifecycle.onFormed((joined) -> joined.onDrain((reason) -> drain(job, reason)));
-		try {
-			TrainingSummary summary = job.run();
-			if (group.group().rank() == 0) {
-				System.out.println(TrainingReportText.of(summary));
-			}
-			return summary.stopped() ? ExitCode.STOPPED_ON_REQUEST : ExitCode.DONE;
+		TrainingSummary summary = job.run();
+		if (group.group().rank() == 0) {
+			System.out.println(TrainingReportText.of(summary));
 		}
-		catch (ReportException ex) {
-			TrainingReportText.print(ex);
-			throw ex;
-		}
+		return summary.stopped() ? ExitCode.STOPPED_ON_REQUEST : ExitCode.DONE;
 	}
 
 	/**

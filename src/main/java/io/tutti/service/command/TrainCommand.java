@@ -16,6 +16,7 @@ import io.tutti.training.LibtorchLoader;
 import io.tutti.training.TrainingTask;
 import io.tutti.training.checkpoint.CheckpointOptions;
 import io.tutti.training.job.RankShares;
+import io.tutti.training.job.ReportException;
 import io.tutti.training.job.TrainingOptions;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationContext;
@@ -151,9 +152,20 @@ final class TrainCommand implements Callable<Integer> {
 		try (StopRequest stop = StopRequest.listen(System.getenv())) {
 			RankService service = new RankService(this.root.application(), properties, DEFAULTS, this.options.debug());
 			return service.run((context) -> check(context, training),
-					(context) -> context.getBean(GroupLifecycle.class).isElastic()
-							? ElasticTrainingRun.of(context, task.apply(context), training).run(stop)
-							: TrainingRun.of(context, task.apply(context), training).run(stop));
+					(context) -> train(context, task.apply(context), training, stop));
+		}
+	}
+
+	private static int train(ApplicationContext context, TrainingTask task, TrainingOptions options, StopRequest stop)
+			throws Exception {
+		try {
+			return context.getBean(GroupLifecycle.class).isElastic()
+					? ElasticTrainingRun.of(context, task, options).run(stop)
+					: TrainingRun.of(context, task, options).run(stop);
+		}
+		catch (ReportException ex) {
+			TrainingReportText.print(ex);
+			throw ex;
 		}
 	}
 

@@ -21,7 +21,6 @@ import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.recorder.TrainingWatch;
 import io.tutti.training.TrainingDevice;
 import io.tutti.training.TrainingTask;
-import io.tutti.training.job.ReportException;
 import io.tutti.training.job.TrainingJob;
 import io.tutti.training.job.TrainingListener;
 import io.tutti.training.job.TrainingOptions;
@@ -133,10 +132,6 @@ final class TrainingRun {
 			TrainingSummary summary = train(joined, stop, TrainingListeners.of(bar, this.watch));
 			System.out.println(TrainingReportText.of(summary));
 			return exitCode(summary);
-		}
-		catch (ReportException ex) {
-			TrainingReportText.print(ex);
-			throw ex;
 		}
 	}
 
