@@ -276,7 +276,7 @@ final class GradientBuckets implements AutoCloseable {
 	}
 
 	/**
-	 * Checks the step after {@link #synchronize()}.
+	 * Checks the step after {@link #synchronize}.
 	 * @throws IllegalStateException on every rank, if a rank has computed a gradient
 	 * twice or added to the sum of the step before, or if only some ranks added to the
 	 * average of the step before; on this rank, if a gradient was replaced while it was
@@ -320,7 +320,7 @@ final class GradientBuckets implements AutoCloseable {
 		}
 	}
 
-	/** Whether there were backward passes, but no {@link #synchronize()}. */
+	/** Whether there were backward passes, but no {@link #synchronize}. */
 	boolean neverSynchronized() {
 		completeAnnounced();
 		return this.everComputed && !this.everSynchronized;

@@ -12,7 +12,8 @@ import io.tutti.RankOutOfRangeException;
  * Divides each global batch among ranks of different speed. The same on every rank. If a
  * rank's loss is the sum over its samples divided by the global batch, and gradients are
  * combined by {@link GradientScaling#SUM}, the ranks train the same parameters as with
- * equal shares, up to rounding.
+ * equal shares, up to rounding, unless the model has layers whose result depends on a
+ * rank's share, such as dropout and batch normalization.
  *
  * @param weights a weight for each rank, such as its samples per second; not negative,
  * and not all zero

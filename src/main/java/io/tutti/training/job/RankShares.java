@@ -7,8 +7,10 @@ import io.tutti.training.RankWeights;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a job divides each global batch among the ranks. Does not change what is learned,
- * up to rounding: the gradient is that of the whole batch.
+ * How a job divides each global batch among the ranks. The gradient is that of the whole
+ * batch, so that other shares give the same parameters up to rounding, unless the model
+ * has layers whose result depends on a rank's share, such as dropout and batch
+ * normalization. Measured shares differ from run to run, and so do the last bits.
  *
  * @param measured whether the shares follow the speeds that the ranks measure in their
  * first steps

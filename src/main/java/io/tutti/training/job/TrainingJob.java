@@ -29,10 +29,11 @@ import org.jspecify.annotations.Nullable;
  * One rank's part of a data-parallel training job. It trains the model of a
  * {@link TrainingTask}; each rank processes a share of every batch.
  * <p>
- * The job is reproducible: the same options and world size give bit-identical parameters.
- * Another world size gives the same parameters up to rounding, unless the model has
- * layers whose result depends on a rank's share of the batch, such as dropout and batch
- * normalization. All ranks must be given the same options.
+ * The job is reproducible: the same options and world size give bit-identical parameters
+ * on the same kind of processor, unless the shares of the ranks are measured
+ * ({@link RankShares}). Another world size gives the same parameters up to rounding,
+ * unless the model has layers whose result depends on a rank's share of the batch, such
+ * as dropout and batch normalization. All ranks must be given the same options.
  */
 public final class TrainingJob {
 
@@ -50,9 +51,9 @@ public final class TrainingJob {
 
 	private final AtomicReference<@Nullable String> stopReason = new AtomicReference<>();
 
-	/** Generations of the group in which this rank has trained. */
 	private final AtomicBoolean started = new AtomicBoolean();
 
+	/** Generations of the group in which this rank has trained. */
 	private int generations;
 
 	/** Of earlier generations of the group. */
