@@ -17,7 +17,8 @@ public sealed interface ElasticEvent {
 	 * @param generation the generation that broke
 	 * @param slots slots of the lost ranks
 	 * @param at when this rank detected it
-	 * @param failure the failure
+	 * @param failure the failure; its ranks are those of the generation, and its detail
+	 * has their slots where the two differ
 	 */
 	record Lost(long generation, List<Integer> slots, Instant at, Failure failure) implements ElasticEvent {
 

@@ -149,7 +149,7 @@ public final class ElasticEngine implements AutoCloseable {
 			List<Member> lost = (broken != null) ? lost(broken.failure(), before) : List.of();
 			if (broken != null) {
 				publish(new ElasticEvent.Lost(before.generation(), lost.stream().map(Member::slot).toList(),
-						Instant.now(), broken.failure()));
+						Instant.now(), before.withSlots(broken.failure())));
 				if (this.context.elastic().maxFailures() > 0
 						&& ++this.failures > this.context.elastic().maxFailures()) {
 					this.context.events()

@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.stream.Collectors;
 
 import io.tutti.Failure;
 import io.tutti.engine.control.MalformedFrameException;
@@ -78,6 +79,24 @@ sealed interface FormationMessage {
 		/** The slots of the members, by rank. */
 		List<Integer> slots() {
 			return this.members.stream().map(Member::slot).toList();
+		}
+
+		/** A rank with its slot where the two differ. */
+		String nameOf(int rank) {
+			int slot = this.members.get(rank).slot();
+			return "rank " + rank + ((slot != rank) ? " (launched as " + slot + ")" : "");
+		}
+
+		/**
+		 * The failure with the slots of its ranks in its detail, where the two differ.
+		 */
+		Failure withSlots(Failure failure) {
+			String moved = failure.ranks()
+				.stream()
+				.filter((rank) -> rank >= 0 && rank < this.members.size() && this.members.get(rank).slot() != rank)
+				.map((rank) -> "rank " + rank + " was launched as " + this.members.get(rank).slot())
+				.collect(Collectors.joining(", "));
+			return moved.isEmpty() ? failure : failure.withDetail(failure.detail() + " (" + moved + ")");
 		}
 
 	}

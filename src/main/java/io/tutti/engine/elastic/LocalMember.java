@@ -153,7 +153,7 @@ final class LocalMember {
 		int rank = running.members().stream().map(Member::id).toList().indexOf(asker);
 		if (rank >= 0) {
 			this.whenLeft.accept(running, Failure.outside(failure.kind(), Failure.WORLD, failure.ranks(),
-					failure.detail() + "; rank " + rank + " has left the group because of it"));
+					failure.detail() + "; " + running.nameOf(rank) + " has left the group because of it"));
 		}
 	}
 

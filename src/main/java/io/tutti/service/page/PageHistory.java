@@ -13,7 +13,6 @@ import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.engine.diagnosis.RankTrace;
 import io.tutti.engine.control.PeerStatus;
 import io.tutti.service.group.BrokenGeneration;
-import io.tutti.service.group.GroupHistory;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.recorder.TrainingProgress;
 import io.tutti.service.recorder.TrainingSpeed;
@@ -80,15 +79,18 @@ final class PageHistory implements SmartLifecycle {
 
 	private synchronized void broken(BrokenGeneration broken) {
 		Failure failure = broken.failure();
-		boolean lost = this.group.isElastic() && failure.kind() == Failure.Kind.PEER_LOST;
 		add("broken", (this.group.isElastic() ? "generation " + generation(broken) + " broke: " : "the group broke: ")
 				+ failure.describe());
-		if (lost) {
-			this.gone.addAll(failure.ranks());
-			List<GroupHistory.Loss> losses = this.group.history().losses();
-			List<Integer> ranks = losses.isEmpty() ? failure.ranks() : losses.getLast().ranks();
-			ranks.forEach((rank) -> add("lost", "rank " + rank + " lost"));
+		if (this.group.isElastic() && failure.kind() == Failure.Kind.PEER_LOST) {
+			List<Integer> launched = this.group.history().ranks();
+			failure.ranks().forEach((rank) -> add("lost", name(rank, launched) + " lost"));
 		}
+	}
+
+	/** A rank of an elastic group, with the launcher's where the two differ. */
+	private static String name(int rank, List<Integer> launched) {
+		boolean differ = rank < launched.size() && launched.get(rank) != rank;
+		return "rank " + rank + (differ ? " (launched as " + launched.get(rank) + ")" : "");
 	}
 
 	private static String generation(BrokenGeneration broken) {
@@ -156,9 +158,12 @@ final class PageHistory implements SmartLifecycle {
 	}
 
 	private void peer(PeerStatus peer) {
-		if (peer.state() != PeerStatus.State.UP && this.gone.add(peer.rank())) {
-			boolean lost = peer.state() == PeerStatus.State.LOST;
-			add(lost ? "lost" : "left", "rank " + peer.rank() + (lost ? " lost" : " left"));
+		boolean left = peer.state() == PeerStatus.State.LEFT;
+		// The loss of a rank of an elastic group breaks its generation, which is
+		// reported.
+		boolean lost = peer.state() == PeerStatus.State.LOST && !this.group.isElastic();
+		if ((left || lost) && this.gone.add(peer.rank())) {
+			add(left ? "left" : "lost", "rank " + peer.rank() + (left ? " left" : " lost"));
 		}
 	}
 

@@ -93,7 +93,7 @@ final class PageStates {
 		if (awaited.isEmpty()) {
 			return status.problem();
 		}
-		String waiting = "waiting for ranks " + awaited;
+		String waiting = "waiting for the ranks launched as " + awaited;
 		return (status.problem() != null) ? status.problem() + "; " + waiting : waiting;
 	}
 

@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 import io.tutti.Failure;
+import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.engine.diagnosis.RankTrace;
 import io.tutti.service.config.FlightRecorderProperties;
@@ -37,7 +38,7 @@ final class FailureFile implements DisposableBean {
 
 	private final FlightRecorderProperties properties;
 
-	private final String jobId;
+	private final FailureFolder folder;
 
 	private final JsonMapper json;
 
@@ -51,7 +52,11 @@ final class FailureFile implements DisposableBean {
 			JsonMapper json) {
 		this.group = group;
 		this.properties = properties;
-		this.jobId = FailureFolder.nameOf(rendezvous.jobId(), group.assignment());
+		// The launcher's rank, since that of a generation may have been another process's
+		// before.
+		RankAssignment launched = group.assignment();
+		this.folder = new FailureFolder(properties.place(), FailureFolder.nameOf(rendezvous.jobId(), launched),
+				launched.rank(), properties.keep());
 		this.json = json;
 		group.onFormed((joined) -> joined.recordSites(properties.sites()));
 		if (properties.onFailure()) {
@@ -75,8 +80,7 @@ final class FailureFile implements DisposableBean {
 		try {
 			byte[] content = this.json.writeValueAsBytes(
 					FlightRecorderView.of(trace, generation.assignment().worldSize(), generation.failure().describe()));
-			Path file = new FailureFolder(this.properties.place(), this.jobId, trace.rank(), this.properties.keep())
-				.write(content, Instant.now());
+			Path file = this.folder.write(content, Instant.now());
 			log.warn("the last collectives of this rank are in {}", file);
 		}
 		catch (IOException | RuntimeException ex) {

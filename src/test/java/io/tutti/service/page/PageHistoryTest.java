@@ -4,9 +4,11 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import io.tutti.CollectiveListener;
+import io.tutti.Failure;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.control.PeerStatus;
+import io.tutti.service.group.FakeGenerations;
 import io.tutti.service.group.FakeGroup;
 import io.tutti.service.group.FakeJoiner;
 import io.tutti.service.group.GroupLifecycle;
@@ -57,6 +59,21 @@ class PageHistoryTest {
 		assertThat(this.history.events()).extracting(PageEvent::kind).containsExactly("start", "generation", "lost");
 		assertThat(this.history.events().get(1).text()).startsWith("generation 4 formed: 3 ranks, after ");
 		assertThat(this.history.events().getLast().text()).isEqualTo("rank 2 lost");
+	}
+
+	@Test
+	void aLossOfAnElasticGroupIsOneEventWithBothNumbersOfTheRank() {
+		FakeGenerations generations = new FakeGenerations(0, 3);
+		PageHistory history = new PageHistory(generations.lifecycle(), this.training);
+		FakeGroup second = new FakeGroup(0, 2, 1);
+		generations.form(second, List.of(0, 2));
+		second.addPeer(new PeerStatus(1, "10.0.0.3", 41000, 12, 250, PeerStatus.State.LOST));
+		history.sample();
+		generations.lose(List.of(2), Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(1), "cut"));
+		history.sample();
+		assertThat(history.events()).extracting(PageEvent::kind)
+			.containsExactly("start", "generation", "broken", "lost");
+		assertThat(history.events().getLast().text()).isEqualTo("rank 1 (launched as 2) lost");
 	}
 
 	@Test
