@@ -20,7 +20,9 @@ public record PeerStatus(int rank, String host, int port, long lastSeenMillis, l
 		/** It has left in order. */
 		LEFT,
 		/** Its connection ended or it fell silent before it left. */
-		LOST
+		LOST,
+		/** It was up when rank 0, which reports its state, left or was lost. */
+		UNKNOWN
 
 	}
 

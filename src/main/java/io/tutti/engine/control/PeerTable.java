@@ -160,8 +160,10 @@ public final class PeerTable {
 
 	private PeerStatus status(PeerAddress address) {
 		Peer peer = this.peers.get(address.rank());
+		PeerStatus.State state = peer.state;
+		boolean reported = state != PeerStatus.State.UP || isUp(0);
 		return new PeerStatus(address.rank(), address.host(), address.port(), lastSeenMillis(peer),
-				peer.roundTripMicros, peer.state);
+				peer.roundTripMicros, reported ? state : PeerStatus.State.UNKNOWN);
 	}
 
 	private long lastSeenMillis(Peer peer) {

@@ -172,7 +172,7 @@ final class TimeoutInquiry implements FailureResolver.Inquiry {
 			return "rank " + rank + " has entered no call";
 		}
 		return switch (this.peers.state(rank)) {
-			case UP ->
+			case UP, UNKNOWN ->
 				"rank " + rank + " has not answered for " + Duration.ofNanos(nowNanos - this.askedNanos).toMillis()
 						+ " ms since it was asked; " + this.peers.lastProgress(rank, this.report.group());
 			case LEFT -> "rank " + rank + " has left";

@@ -28,20 +28,16 @@ public record PeerSummary(int up, int unknown, int left, int lost, @Nullable Lon
 
 	/**
 	 * Summarizes the other ranks as this rank knows them.
-	 * @param rank this rank
 	 * @param peers status of the other ranks
 	 */
-	public static PeerSummary of(int rank, List<PeerStatus> peers) {
-		boolean current = rank == 0
-				|| peers.stream().anyMatch((peer) -> peer.rank() == 0 && peer.state() == PeerStatus.State.UP);
+	public static PeerSummary of(List<PeerStatus> peers) {
 		List<PeerStatus> up = peers.stream().filter((peer) -> peer.state() == PeerStatus.State.UP).toList();
-		int known = current ? up.size() : 0;
 		List<PeerStatus> byRoundTrip = up.stream()
 			.filter((peer) -> peer.roundTripMicros() >= 0)
 			.sorted(Comparator.comparingLong(PeerStatus::roundTripMicros))
 			.toList();
 		PeerStatus slowest = byRoundTrip.isEmpty() ? null : byRoundTrip.getLast();
-		return new PeerSummary(known, up.size() - known, count(peers, PeerStatus.State.LEFT),
+		return new PeerSummary(up.size(), count(peers, PeerStatus.State.UNKNOWN), count(peers, PeerStatus.State.LEFT),
 				count(peers, PeerStatus.State.LOST), median(byRoundTrip),
 				(slowest != null) ? slowest.roundTripMicros() : null, (slowest != null) ? slowest.rank() : null,
 				up.stream()

@@ -120,8 +120,7 @@ final class GroupMetrics implements MeterBinder {
 
 	private @Nullable PeerSummary peers(Predicate<PeerStatus> chosen) {
 		JoinedGroup joined = this.group.joined();
-		return (joined != null) ? PeerSummary.of(this.group.assignment().rank(),
-				joined.control().peers().stream().filter(chosen).toList()) : null;
+		return (joined != null) ? PeerSummary.of(joined.control().peers().stream().filter(chosen).toList()) : null;
 	}
 
 }

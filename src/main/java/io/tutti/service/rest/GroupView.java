@@ -39,7 +39,7 @@ record GroupView(GroupState state, int rank, int worldSize, int localRank, int l
 		JoinedGroup joined = group.joined();
 		return new GroupView(status.state(), who.rank(), who.worldSize(), who.localRank(), who.localWorldSize(),
 				backend, (joined != null) ? joined.world().generation() : null, status.problem(),
-				lost(status.failure()), (joined != null) ? PeerSummary.of(who.rank(), joined.control().peers()) : null,
+				lost(status.failure()), (joined != null) ? PeerSummary.of(joined.control().peers()) : null,
 				group.isElastic() ? ElasticView.of(group.history()) : null);
 	}
 

@@ -96,9 +96,7 @@ class MetersTest {
 
 		@Test
 		void withoutRankZeroTheStateOfOtherPeersIsUnknown() {
-			PeerStatus told = new PeerStatus(2, "fd00::2", 42000, 100, 300, PeerStatus.State.UP);
-			this.group.addPeer(told);
-			assertThat(scrape(this.http)).contains("tutti_peers{state=\"up\"} 2.0", "tutti_peers{state=\"lost\"} 0.0");
+			this.group.addPeer(new PeerStatus(2, "fd00::2", 42000, 100, 300, PeerStatus.State.UNKNOWN));
 			this.group.addPeer(RankOfThree.RANK_ZERO.apply(PeerStatus.State.LOST));
 			assertThat(scrape(this.http)).contains("tutti_peers{state=\"up\"} 0.0",
 					"tutti_peers{state=\"unknown\"} 1.0", "tutti_peers{state=\"lost\"} 1.0");

@@ -77,6 +77,13 @@ class PageHistoryTest {
 	}
 
 	@Test
+	void aRankWhoseStateIsUnknownHasNotLeft() {
+		this.fake.addPeer(new PeerStatus(2, "10.0.0.3", 41000, 12, 250, PeerStatus.State.UNKNOWN));
+		this.history.sample();
+		assertThat(this.history.events().getLast().kind()).isEqualTo("generation");
+	}
+
+	@Test
 	void samplesKeepTheTrainingAndTheSkewOfTheirSecond() {
 		this.training.started(new TrainingPlan(1, 3, "tcp", "digits", 1437, 360, 9610, 30, 1350, 100));
 		this.history.sample();
