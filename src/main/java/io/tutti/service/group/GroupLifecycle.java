@@ -19,6 +19,7 @@ import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.Engine;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.backend.JoinedGroup;
+import io.tutti.engine.control.PeerStatus;
 import io.tutti.engine.dispatch.CallTotals;
 import io.tutti.engine.elastic.DefaultElasticGroup;
 import io.tutti.engine.elastic.ElasticEngine;
@@ -251,14 +252,25 @@ public final class GroupLifecycle implements SmartLifecycle {
 		if (failure != null) {
 			return GroupStatus.broken(failure);
 		}
-		return GroupStatus.of(this.formed.isDone() ? GroupState.READY : GroupState.FORMING);
+		return this.formed.isDone() ? GroupStatus.ready(leftRanks()) : GroupStatus.of(GroupState.FORMING);
 	}
 
 	private GroupStatus elasticStatus(@Nullable Failure failure) {
 		if (failure != null) {
 			return GroupStatus.forming(failure);
 		}
-		return GroupStatus.of((joined() != null) ? GroupState.READY : GroupState.FORMING);
+		return (joined() != null) ? GroupStatus.ready(leftRanks()) : GroupStatus.of(GroupState.FORMING);
+	}
+
+	/** The ranks that have left the current generation in order. */
+	public List<Integer> leftRanks() {
+		JoinedGroup joined = joined();
+		return (joined != null) ? joined.control()
+			.peers()
+			.stream()
+			.filter((peer) -> peer.state() == PeerStatus.State.LEFT)
+			.map(PeerStatus::rank)
+			.toList() : List.of();
 	}
 
 	/**

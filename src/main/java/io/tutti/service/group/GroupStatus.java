@@ -1,5 +1,8 @@
 package io.tutti.service.group;
 
+import java.util.List;
+import java.util.stream.Collectors;
+
 import io.tutti.Failure;
 import io.tutti.GroupState;
 import org.jspecify.annotations.Nullable;
@@ -10,12 +13,26 @@ import org.jspecify.annotations.Nullable;
  * @param state the state
  * @param failure what broke the group or its last generation, {@code null} if it is not
  * broken or never formed
- * @param problem description of the failure, {@code null} if there is none
+ * @param problem what is wrong, {@code null} if nothing is
  */
 public record GroupStatus(GroupState state, @Nullable Failure failure, @Nullable String problem) {
 
 	static GroupStatus of(GroupState state) {
 		return new GroupStatus(state, null, null);
+	}
+
+	/**
+	 * The group is intact.
+	 * @param left ranks that have left it in order
+	 */
+	static GroupStatus ready(List<Integer> left) {
+		if (left.isEmpty()) {
+			return of(GroupState.READY);
+		}
+		boolean one = left.size() == 1;
+		String names = left.stream().map(String::valueOf).collect(Collectors.joining(", "));
+		return new GroupStatus(GroupState.READY, null, (one ? "rank " : "ranks ") + names + (one ? " has" : " have")
+				+ " left; no collective can run without " + (one ? "it" : "them"));
 	}
 
 	static GroupStatus broken(Failure failure) {

@@ -4,8 +4,6 @@ import java.util.List;
 
 import io.tutti.Failure;
 import io.tutti.GroupState;
-import io.tutti.engine.backend.JoinedGroup;
-import io.tutti.engine.control.PeerStatus;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupStatus;
 
@@ -28,9 +26,10 @@ final class GroupHealthIndicator extends AbstractHealthIndicator {
 	@Override
 	protected void doHealthCheck(Health.Builder builder) {
 		GroupStatus status = this.group.status();
-		List<Integer> left = left();
+		List<Integer> left = this.group.leftRanks();
+		String problem = status.problem();
 		builder
-			.status((status.state() == GroupState.READY && !left.isEmpty()) ? Status.OUT_OF_SERVICE
+			.status((status.state() == GroupState.READY && problem != null) ? Status.OUT_OF_SERVICE
 					: verdict(status.state()))
 			.withDetail("state", status.state())
 			.withDetail("rank", this.group.assignment().rank())
@@ -38,7 +37,6 @@ final class GroupHealthIndicator extends AbstractHealthIndicator {
 		if (!left.isEmpty()) {
 			builder.withDetail("leftRanks", left);
 		}
-		String problem = status.problem();
 		if (problem != null) {
 			builder.withDetail("problem", problem);
 		}
@@ -46,20 +44,6 @@ final class GroupHealthIndicator extends AbstractHealthIndicator {
 		if (failure != null && failure.kind() == Failure.Kind.PEER_LOST) {
 			builder.withDetail("lostRanks", failure.ranks());
 		}
-	}
-
-	/**
-	 * Ranks that left in order. The group is not broken, but no collective can run
-	 * without them.
-	 */
-	private List<Integer> left() {
-		JoinedGroup joined = this.group.joined();
-		return (joined != null) ? joined.control()
-			.peers()
-			.stream()
-			.filter((peer) -> peer.state() == PeerStatus.State.LEFT)
-			.map(PeerStatus::rank)
-			.toList() : List.of();
 	}
 
 	private static Status verdict(GroupState state) {

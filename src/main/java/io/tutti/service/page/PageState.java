@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param transport transport of the data, absent until it is known
  * @param generation number of times the group has formed before, absent until this
  * formation is complete
- * @param problem what broke the group, and the ranks that its next generation waits for
+ * @param problem what is wrong with the group, and the ranks that its next generation
+ * waits for
  * @param verdict summary of the analysis of all ranks
  * @param trouble what the analysis found, in a few words, even if the group is intact;
  * absent if there is no problem

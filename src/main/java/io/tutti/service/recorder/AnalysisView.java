@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Analysis of the traces of all ranks.
  *
  * @param verdict summary as text
- * @param problem what broke the group; absent while it is intact
+ * @param problem what is wrong with the group; absent if nothing is
  * @param silentRanks ranks that sent no trace
  * @param findings diagnostics of each group, the most urgent first
  * @param ranks position of each rank in its groups

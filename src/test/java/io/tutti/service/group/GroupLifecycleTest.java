@@ -11,6 +11,7 @@ import io.tutti.GroupState;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.bootstrap.Endpoint;
+import io.tutti.engine.control.PeerStatus;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.elastic.ElasticSettings;
 import io.tutti.engine.elastic.ElasticSettings.QuorumRule;
@@ -53,6 +54,18 @@ class GroupLifecycleTest {
 		form();
 		assertThat(this.lifecycle.status().state()).isEqualTo(GroupState.READY);
 		assertThat(this.lifecycle.ready()).isSameAs(this.group);
+	}
+
+	@Test
+	void ranksThatHaveLeftAreAProblemOfAGroupThatIsReady() throws Exception {
+		this.lifecycle.start();
+		form();
+		assertThat(this.lifecycle.status().problem()).isNull();
+		this.group.addPeer(new PeerStatus(0, "10.0.0.1", 41000, 12, 250, PeerStatus.State.LEFT));
+		this.group.addPeer(new PeerStatus(2, "10.0.0.1", 41000, 12, 250, PeerStatus.State.LEFT));
+		assertThat(this.lifecycle.status().state()).isEqualTo(GroupState.READY);
+		assertThat(this.lifecycle.status().problem())
+			.isEqualTo("ranks 0, 2 have left; no collective can run without them");
 	}
 
 	@Test

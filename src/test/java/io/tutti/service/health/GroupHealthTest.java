@@ -58,7 +58,10 @@ class GroupHealthTest {
 		group.addPeer(new PeerStatus(1, "127.0.0.1", 7000, 0, 100, PeerStatus.State.LEFT));
 		assertReadiness(HttpStatus.SERVICE_UNAVAILABLE, "READY");
 		assertThat(this.http.get().uri("/actuator/health/readiness")).bodyJson().isLenientlyEqualTo("""
-				{"components":{"group":{"details":{"leftRanks":[1]}}}}""");
+				{"components":{"group":{"details":{"leftRanks":[1],
+				"problem":"rank 1 has left; no collective can run without it"}}}}""");
+		assertThat(this.http.get().uri("/api/v1/group")).hasStatusOk().bodyJson().isLenientlyEqualTo("""
+				{"state":"READY","problem":"rank 1 has left; no collective can run without it"}""");
 		assertAlive();
 
 		this.joiner.broken(Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(2), "its connection closed"));
