@@ -33,6 +33,9 @@ final class GroupComparison {
 	/** One late call, or a few, make no straggler. */
 	static final int STRAGGLING_CALLS = 5;
 
+	/** Calls that began before are history: a rank that was late then may not be now. */
+	static final Duration ARRIVALS_WINDOW = Duration.ofMinutes(1);
+
 	private final String group;
 
 	private final List<Integer> members;
@@ -97,9 +100,13 @@ final class GroupComparison {
 
 	/** Compares the ranks that returned a trace. */
 	private Arrivals arrivals() {
-		List<CallRecord> calls = (this.traces.size() > 1) ? group(this.traces.firstEntry().getValue()).calls()
-				: List.of();
-		return Arrivals.of(calls.stream()
+		if (this.traces.size() < 2) {
+			return Arrivals.of(List.of());
+		}
+		RankTrace first = this.traces.firstEntry().getValue();
+		return Arrivals.of(group(first).calls()
+			.stream()
+			.filter((call) -> first.takenNanos() - call.startedNanos() <= ARRIVALS_WINDOW.toNanos())
 			.map((call) -> at(call.call().sequence()))
 			.filter((byRank) -> byRank.size() == this.traces.size())
 			.map(this::started)

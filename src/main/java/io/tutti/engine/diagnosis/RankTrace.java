@@ -1,7 +1,6 @@
 package io.tutti.engine.diagnosis;
 
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Comparator;
@@ -9,12 +8,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.UnaryOperator;
 
 import io.tutti.Failure;
 import io.tutti.engine.control.MalformedFrameException;
 import io.tutti.engine.control.RecordCodec;
-import io.tutti.engine.dispatch.CallRecord;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
 
 /**
@@ -59,21 +56,10 @@ public record RankTrace(int rank, long generation, long takenNanos, long clockOf
 
 	/** The same with at most the latest calls of each group. */
 	public RankTrace latest(int limit) {
-		return with((calls) -> calls.subList(Math.max(0, calls.size() - limit), calls.size()));
-	}
-
-	/** The same with the calls that began at most this long before it was taken. */
-	public RankTrace since(Duration age) {
-		return with((calls) -> calls.stream()
-			.filter((call) -> this.takenNanos - call.startedNanos() <= age.toNanos())
-			.toList());
-	}
-
-	private RankTrace with(UnaryOperator<List<CallRecord>> selection) {
 		return new RankTrace(this.rank, this.generation, this.takenNanos, this.clockOffsetNanos,
 				this.groups.stream()
 					.map((group) -> new GroupTrace(group.group(), group.members(), group.transport(), group.last(),
-							selection.apply(group.calls())))
+							group.calls().subList(Math.max(0, group.calls().size() - limit), group.calls().size())))
 					.toList());
 	}
 

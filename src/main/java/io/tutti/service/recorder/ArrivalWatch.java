@@ -1,15 +1,12 @@
 package io.tutti.service.recorder;
 
 import java.time.Duration;
-import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.tutti.Failure;
 import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.engine.diagnosis.Analysis;
 import io.tutti.engine.diagnosis.GroupFinding.Arrival;
-import io.tutti.engine.diagnosis.RankTrace;
 import io.tutti.service.group.GroupLifecycle;
 import org.jspecify.annotations.Nullable;
 
@@ -31,11 +28,8 @@ public final class ArrivalWatch {
 
 	private static final Duration QUERY_LIMIT = Duration.ofSeconds(2);
 
-	/** Number of calls in the average, which began in the window. */
+	/** Number of calls in the average, of which the analysis takes the last minute's. */
 	private static final int CALLS = 100;
-
-	/** Calls of a slow start, or of an idle group, are soon in no average. */
-	private static final Duration WINDOW = Duration.ofMinutes(1);
 
 	private final GroupLifecycle group;
 
@@ -73,9 +67,7 @@ public final class ArrivalWatch {
 		double mean = Double.NaN;
 		try {
 			int rank = joined.world().rank();
-			Map<Integer, RankTrace> recent = new TreeMap<>(joined.accounts(CALLS, QUERY_LIMIT));
-			recent.replaceAll((each, trace) -> trace.since(WINDOW));
-			mean = Analysis.of(joined.world().worldSize(), recent)
+			mean = Analysis.of(joined.world().worldSize(), joined.accounts(CALLS, QUERY_LIMIT))
 				.findings()
 				.stream()
 				.filter((finding) -> finding.group().equals(Failure.WORLD))

@@ -2,7 +2,6 @@ package io.tutti.engine.diagnosis;
 
 import java.util.ArrayList;
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -145,6 +144,21 @@ class AnalysisTest {
 	}
 
 	@Test
+	void lateArrivalsAreForgottenAfterAMinute() {
+		for (int rank = 0; rank < 3; rank++) {
+			List<CallRecord> calls = new ArrayList<>();
+			for (int sequence = 0; sequence < 20; sequence++) {
+				calls.add(done(rank, sequence, -60_000 + 1000L * sequence + ((rank == 1) ? 30 : 0)));
+			}
+			trace(rank, world(3, calls.toArray(CallRecord[]::new)));
+		}
+		GroupFinding finding = only();
+		assertThat(finding.kind()).isEqualTo(Kind.MOVING);
+		assertThat(finding.arrivals()).isEmpty();
+		assertThat(finding.text()).isEqualTo("group world is at #19");
+	}
+
+	@Test
 	void aRankThatWasLateAtOneCallIsNoStraggler() {
 		trace(0, world(3, done(0, 0, 1000)));
 		trace(1, world(3, done(1, 0, 9000)));
@@ -182,14 +196,6 @@ class AnalysisTest {
 		trace(1, world(3, done(1, 6, 40_000), running(1, barrier(7), 48_000)));
 		RankTrace trace = this.traces.get(1);
 		assertThat(RankTrace.decodeAll(Map.of(1, trace.encode()))).containsExactly(Map.entry(1, trace));
-	}
-
-	@Test
-	void callsThatBeganLongAgoCanBeLeftOut() {
-		trace(1, world(3, done(1, 5, 39_999), done(1, 6, 40_000), running(1, barrier(7), 48_000)));
-		GroupTrace recent = this.traces.get(1).since(Duration.ofSeconds(20)).group("world");
-		assertThat(recent.calls()).extracting((call) -> call.call().sequence()).containsExactly(6L, 7L);
-		assertThat(recent.last()).isEqualTo(7);
 	}
 
 	@Test
