@@ -30,6 +30,9 @@ final class FailureFolder {
 	/** Excludes files of another job whose names start with this prefix. */
 	private static final Pattern STAMPED = Pattern.compile("\\d{8}T\\d{6}\\.\\d{3}Z\\.json");
 
+	/** A file that was not complete when its process was killed. */
+	private static final Pattern PARTIAL = Pattern.compile("\\d+\\.part");
+
 	private final Path folder;
 
 	private final String prefix;
@@ -58,8 +61,8 @@ final class FailureFolder {
 		return assignment.masterAddress() + "-" + assignment.masterPort();
 	}
 
-	/** Writes a file and removes the oldest beyond the limit. */
-	Path write(byte[] content, Instant now) throws IOException {
+	/** Writes a file, and removes the oldest beyond the limit and incomplete ones. */
+	synchronized Path write(byte[] content, Instant now) throws IOException {
 		Files.createDirectories(this.folder);
 		Path partial = Files.createTempFile(this.folder, this.prefix, ".part");
 		Path file = this.folder.resolve(this.prefix + STAMP.format(now) + SUFFIX).toAbsolutePath();
@@ -79,7 +82,8 @@ final class FailureFolder {
 	 * removed, such as another user's file in a shared folder, is skipped.
 	 */
 	private void prune() throws IOException {
-		for (Path old : ours().stream().skip(this.keep).toList()) {
+		List<Path> removed = Stream.concat(ours(PARTIAL).stream(), ours(STAMPED).stream().skip(this.keep)).toList();
+		for (Path old : removed) {
 			try {
 				Files.deleteIfExists(old);
 			}
@@ -89,9 +93,9 @@ final class FailureFolder {
 		}
 	}
 
-	private List<Path> ours() throws IOException {
+	private List<Path> ours(Pattern ending) throws IOException {
 		try (Stream<Path> files = Files.list(this.folder)) {
-			return files.filter((file) -> isOurs(file.getFileName().toString()))
+			return files.filter((file) -> isOurs(file.getFileName().toString(), ending))
 				.sorted(Comparator.comparing((Path file) -> file.getFileName().toString()).reversed())
 				.toList();
 		}
@@ -100,8 +104,8 @@ final class FailureFolder {
 		}
 	}
 
-	private boolean isOurs(String name) {
-		return name.startsWith(this.prefix) && STAMPED.matcher(name.substring(this.prefix.length())).matches();
+	private boolean isOurs(String name, Pattern ending) {
+		return name.startsWith(this.prefix) && ending.matcher(name.substring(this.prefix.length())).matches();
 	}
 
 }

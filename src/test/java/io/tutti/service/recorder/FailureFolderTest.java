@@ -56,6 +56,15 @@ class FailureFolderTest {
 	}
 
 	@Test
+	void anIncompleteFileOfThisRankIsRemoved() throws IOException {
+		Files.writeString(this.parent.resolve("tutti-flight-recorder-a-r1-17364.part"), "{");
+		Path other = Files.writeString(this.parent.resolve("tutti-flight-recorder-a-r12-17364.part"), "{");
+		Path file = new FailureFolder(this.parent, "a", 1, 1).write(new byte[] { 1 }, BEGIN);
+		assertThat(names(this.parent)).containsExactlyInAnyOrder(file.getFileName().toString(),
+				other.getFileName().toString());
+	}
+
+	@Test
 	void jobsWithoutAnIdHaveNamesOfTheirOwn() {
 		assertThat(FailureFolder.nameOf("night", RankAssignment.single())).isEqualTo("night");
 		assertThat(FailureFolder.nameOf("default", RankAssignment.onOneHost(1, 2, 29501)))
