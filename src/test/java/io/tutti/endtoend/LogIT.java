@@ -59,6 +59,8 @@ class LogIT {
 			assertThat(joined.at("/process/thread/name").asString()).isEqualTo("tutti-r0-rendezvous");
 			assertThat(joined.at("/tutti/generation").asInt(-1)).isZero();
 			assertThat(joined.at("/tutti/group").asString()).isEqualTo("world");
+			assertThat(joined.at("/tutti/groupRank").asInt(-1)).isZero();
+			assertThat(joined.at("/tutti/groupSize").asInt(-1)).isOne();
 			assertThat(joined.at("/tutti/sequence").asInt(-9)).isEqualTo(-1);
 		}
 	}

@@ -15,8 +15,8 @@ import org.springframework.core.env.Environment;
 
 /**
  * Adds this rank's identity and position to every structured log line, on every thread:
- * rank and world size from the start; generation, group and sequence once the group has
- * formed.
+ * the launcher's rank and world size on each; generation, group, rank and size in the
+ * group and sequence while it has one.
  */
 public final class RankLogMembers implements StructuredLoggingJsonMembersCustomizer<ILoggingEvent> {
 
