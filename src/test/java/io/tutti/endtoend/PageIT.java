@@ -119,6 +119,38 @@ class PageIT {
 		}
 	}
 
+	@Test
+	void aPageThatReceivesNothingDoesNotClaimAStateAndRetries() throws Exception {
+		int port = FreePort.next();
+		browser.newTab(1000, 900);
+		try (TuttiProcess serve = TuttiProcess.start(this.directory, "serve", "--http-port", "" + port)) {
+			serve.awaitLine("joined the group", LIMIT);
+			try (HttpClient others = HttpClient.newHttpClient()) {
+				HttpRequest view = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/page/events"))
+					.build();
+				for (int viewer = 0; viewer < 32; viewer++) {
+					others.send(view, HttpResponse.BodyHandlers.ofInputStream());
+				}
+				browser.visit("http://127.0.0.1:" + port + "/");
+				awaitState("◌ Unknown");
+				others.shutdownNow();
+			}
+			awaitState("● Ready");
+			TuttiProcess.signal(serve.handle(), "KILL");
+			awaitState("◌ Unknown");
+			try (TuttiProcess next = TuttiProcess.start(this.directory, "serve", "--http-port", "" + port)) {
+				next.awaitLine("joined the group", LIMIT);
+				awaitState("● Ready");
+			}
+		}
+	}
+
+	private static void awaitState(String state) {
+		Awaitility.await()
+			.atMost(LIMIT)
+			.untilAsserted(() -> assertThat(browser.texts("#state")).containsExactly(state));
+	}
+
 	private static void aLaterViewerSeesWhatHappenedBefore(int port) {
 		browser.visit("http://127.0.0.1:" + port + "/");
 		Awaitility.await()

@@ -5,6 +5,8 @@
 const KEPT_MILLIS = 600000;
 const SHORTEST_MILLIS = 60000;
 const MANY_RANKS = 16;
+const STALE_MILLIS = 5000;
+const RETRY_MILLIS = 3000;
 const MARKED = ["generation", "lost", "broken"];
 let samples = [];
 let events = [];
@@ -14,6 +16,7 @@ const signs = {
   lost: "✕ lost", left: "○ left",
 };
 let lastMessage = Date.now();
+let source;
 
 function text(id, value) {
   const element = find(id);
@@ -258,18 +261,29 @@ function show(now) {
   drawAll();
 }
 
-const source = new EventSource("page/events");
-source.addEventListener("history", (message) => {
-  samples = JSON.parse(message.data);
-});
-source.addEventListener("state", (message) => {
-  lastMessage = Date.now();
-  text("link", "● live");
-  show(JSON.parse(message.data));
-});
+function connect() {
+  source = new EventSource("page/events");
+  source.addEventListener("history", (message) => {
+    samples = JSON.parse(message.data);
+  });
+  source.addEventListener("state", (message) => {
+    lastMessage = Date.now();
+    text("link", "● live");
+    show(JSON.parse(message.data));
+  });
+  // The browser repeats a connection that broke, but not a request that was refused.
+  source.addEventListener("error", () => {
+    if (source.readyState === EventSource.CLOSED) setTimeout(connect, RETRY_MILLIS);
+  });
+}
+
+connect();
 setInterval(() => {
-  if (Date.now() - lastMessage > 5000) {
-    text("link", "✕ this rank does not answer");
+  if (Date.now() - lastMessage > STALE_MILLIS) {
+    text("link", "✕ this rank sends nothing");
+    text("state", "◌ Unknown");
+    find("say").dataset.state = "unknown";
+    document.title = "◌ Tutti";
   }
 }, 1000);
 addEventListener("resize", drawAll);
