@@ -30,9 +30,20 @@ final class PairwiseAllToAll implements Algorithm {
 	 */
 	private static final int WINDOW = 4;
 
+	/**
+	 * How much more of a step a rank sends than it has received of it, where ranks share
+	 * processors: what waits for a rank that has none falls out of the cache before it is
+	 * read. In the first step that is not complete everywhere no ranks wait for each
+	 * other, since each of them sends and receives as much.
+	 */
+	private static final long AHEAD_BYTES = 128 * 1024;
+
 	private final AlgorithmContext context;
 
 	private final int worldSize;
+
+	/** Whether there are more ranks than this host has processors. */
+	private final boolean oversubscribed;
 
 	private final Chunks outgoing;
 
@@ -43,7 +54,7 @@ final class PairwiseAllToAll implements Algorithm {
 	private final Direction sending = new Direction() {
 		@Override
 		long transfer(Call call, int step, long bytes) {
-			return send(call, PairwiseAllToAll.this.context.ahead(step), bytes);
+			return send(call, step, bytes);
 		}
 	};
 
@@ -57,6 +68,7 @@ final class PairwiseAllToAll implements Algorithm {
 	PairwiseAllToAll(AlgorithmContext context) {
 		this.context = context;
 		this.worldSize = context.worldSize();
+		this.oversubscribed = this.worldSize > Runtime.getRuntime().availableProcessors();
 		this.outgoing = context.chunks();
 		this.incoming = new Chunks(this.worldSize);
 	}
@@ -89,7 +101,8 @@ final class PairwiseAllToAll implements Algorithm {
 		}
 	}
 
-	private long send(Call call, int peer, long before) {
+	private long send(Call call, int step, long before) {
+		int peer = this.context.ahead(step);
 		Link to = this.context.link(peer);
 		to.flush();
 		long sent = before;
@@ -101,9 +114,16 @@ final class PairwiseAllToAll implements Algorithm {
 		long end = this.headerBytes + this.outgoing.length(peer);
 		if (sent >= this.headerBytes && sent < end) {
 			long offset = sent - this.headerBytes;
-			sent += to.send(call.sendAddress() + this.outgoing.start(peer) + offset, end - sent);
+			long bytes = Math.min(end, limit(call, step)) - sent;
+			sent += to.send(call.sendAddress() + this.outgoing.start(peer) + offset, bytes);
 		}
 		return (sent == end && to.sendFingerprint()) ? Direction.DONE : sent;
+	}
+
+	/** How many bytes of a step may have been sent by now. */
+	private long limit(Call call, int step) {
+		boolean limited = this.oversubscribed && !call.uneven() && !this.receiving.done(step);
+		return limited ? this.receiving.moved(step) + AHEAD_BYTES : Long.MAX_VALUE;
 	}
 
 	private long receive(Call call, int peer, long before) {
@@ -154,6 +174,16 @@ final class PairwiseAllToAll implements Algorithm {
 
 		boolean done() {
 			return this.first == PairwiseAllToAll.this.worldSize;
+		}
+
+		/** Whether a step is complete. */
+		boolean done(int step) {
+			return step < this.first || (step < this.first + WINDOW && this.bytes[step % WINDOW] == DONE);
+		}
+
+		/** How many bytes of a step that is not complete have moved. */
+		long moved(int step) {
+			return (step < this.first + WINDOW) ? this.bytes[step % WINDOW] : 0;
 		}
 
 		/** Moves what is possible of the steps in progress. */

@@ -1,5 +1,6 @@
 package io.tutti.engine.backend;
 
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -64,6 +65,33 @@ class SimulatedAlgorithmsTest {
 					return null;
 				});
 			}
+		}
+	}
+
+	/** Parts of which a rank sends only some ahead of those that it receives. */
+	@ParameterizedTest
+	@ValueSource(ints = { 3, 6, 9 })
+	void largePartsArriveAlsoIfARankIsLate(int worldSize) throws Exception {
+		int part = 500_001;
+		try (SimulatedWorld world = world(worldSize, "all-to-all=pairwise")) {
+			RankThreads.run(worldSize, LIMIT, (rank) -> {
+				byte[] send = new byte[worldSize * part];
+				byte[] receive = new byte[worldSize * part];
+				for (int peer = 0; peer < worldSize; peer++) {
+					Arrays.fill(send, peer * part, (peer + 1) * part, (byte) (rank * worldSize + peer));
+				}
+				if (rank == worldSize - 1) {
+					Thread.sleep(100);
+				}
+				world.group(rank).allToAll(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT8);
+				for (int peer = 0; peer < worldSize; peer++) {
+					byte[] expected = new byte[part];
+					Arrays.fill(expected, (byte) (peer * worldSize + rank));
+					assertThat(Arrays.mismatch(receive, peer * part, (peer + 1) * part, expected, 0, part))
+						.isEqualTo(-1);
+				}
+				return null;
+			});
 		}
 	}
 
