@@ -1,6 +1,8 @@
 package io.tutti.engine.bootstrap;
 
 import java.io.IOException;
+import java.net.BindException;
+import java.net.InetSocketAddress;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
@@ -8,6 +10,7 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 import io.tutti.engine.control.ControlMessage.ClientHello;
+import io.tutti.engine.control.LocalAddress;
 import io.tutti.engine.control.MessageCodec;
 import io.tutti.engine.control.RendezvousException.Reason;
 import io.tutti.engine.tls.HandshakeDeadline;
@@ -69,6 +72,11 @@ public final class ConnectionAcceptor implements AutoCloseable {
 	 */
 	private static final Duration END_LIMIT = Duration.ofSeconds(2);
 
+	/** How long a port in use is tried again. */
+	private static final Duration PORT_LIMIT = Duration.ofSeconds(1);
+
+	private static final Duration PORT_PAUSE = Duration.ofMillis(20);
+
 	private final ServerSocketChannel server;
 
 	private final Duration handshakeLimit;
@@ -76,6 +84,31 @@ public final class ConnectionAcceptor implements AutoCloseable {
 	private final HandshakeLimiter limiter;
 
 	private volatile @Nullable Thread accepting;
+
+	/**
+	 * Listens on a port. One that is in use is tried again for a second: a process that
+	 * this one has started, or one that replaces it, inherits a socket, and has the port
+	 * of one that was closed until it runs its program.
+	 * @throws java.net.BindException if the port stays in use, or if the address is not
+	 * of this host
+	 */
+	public static ServerSocketChannel listen(InetSocketAddress at, int backlog) throws IOException {
+		long endNanos = System.nanoTime() + PORT_LIMIT.toNanos();
+		while (true) {
+			ServerSocketChannel server = ServerSocketChannel.open();
+			try {
+				return server.bind(at, backlog);
+			}
+			catch (IOException | RuntimeException ex) {
+				server.close();
+				boolean ended = System.nanoTime() - endNanos >= 0 || Thread.currentThread().isInterrupted();
+				if (ended || !(ex instanceof BindException) || !LocalAddress.isOfThisHost(at.getAddress())) {
+					throw ex;
+				}
+			}
+			LockSupport.parkNanos(PORT_PAUSE.toNanos());
+		}
+	}
 
 	/**
 	 * @param server a bound socket, which the acceptor closes

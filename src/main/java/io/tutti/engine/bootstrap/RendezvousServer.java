@@ -97,12 +97,12 @@ final class RendezvousServer {
 	}
 
 	private ControlServer listen(InetAddress address) throws IOException {
-		ServerSocketChannel listener = ServerSocketChannel.open();
+		ServerSocketChannel listener = ConnectionAcceptor.listen(new InetSocketAddress(address, this.listenAt.port()),
+				BACKLOG);
 		try {
-			listener.bind(new InetSocketAddress(address, this.listenAt.port()), BACKLOG);
 			return new ControlServer(listener, this.request, this.failure);
 		}
-		catch (IOException | UnsupportedAddressTypeException ex) {
+		catch (IOException ex) {
 			listener.close();
 			throw ex;
 		}

@@ -145,16 +145,9 @@ final class FormationEndpoint implements AutoCloseable {
 		Endpoint own = endpoints.get(slot);
 		String bind = settings.bindAddress();
 		try {
-			ServerSocketChannel server = ServerSocketChannel.open();
-			InetAddress address;
-			try {
-				address = (bind != null) ? InetAddress.getByName(bind) : names.addressesOf(own.host())[0];
-				server.bind(new InetSocketAddress(address, own.port()), ConnectionAcceptor.BACKLOG);
-			}
-			catch (IOException | RuntimeException ex) {
-				server.close();
-				throw ex;
-			}
+			InetAddress address = (bind != null) ? InetAddress.getByName(bind) : names.addressesOf(own.host())[0];
+			ServerSocketChannel server = ConnectionAcceptor.listen(new InetSocketAddress(address, own.port()),
+					ConnectionAcceptor.BACKLOG);
 			FormationEndpoint endpoint = new FormationEndpoint(member, settings, endpoints, names,
 					new ConnectionAcceptor(server, ConnectionAcceptor.OTHER_CLIENTS + endpoints.size(),
 							ConnectionAcceptor.HANDSHAKE_LIMIT));

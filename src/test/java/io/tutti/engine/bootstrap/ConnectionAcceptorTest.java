@@ -1,6 +1,8 @@
 package io.tutti.engine.bootstrap;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.SocketAddress;
@@ -10,6 +12,7 @@ import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -51,6 +54,36 @@ class ConnectionAcceptorTest {
 			Thread.yield();
 			acceptor.close();
 		}
+	}
+
+	/** As where a process that was just started still has the port. */
+	@Test
+	void aPortIsWaitedForThatSoonIsFree() throws Exception {
+		ServerSocketChannel other = ServerSocketChannel.open().bind(new InetSocketAddress("127.0.0.1", 0));
+		InetSocketAddress address = (InetSocketAddress) other.getLocalAddress();
+		CompletableFuture.delayedExecutor(200, TimeUnit.MILLISECONDS).execute(() -> close(other));
+		try (ServerSocketChannel server = ConnectionAcceptor.listen(address, 1)) {
+			assertThat(server.getLocalAddress()).isEqualTo(address);
+		}
+	}
+
+	private static void close(ServerSocketChannel socket) {
+		try {
+			socket.close();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	@Test
+	void aPortInUseAndAForeignAddressAreReported() throws Exception {
+		try (ServerSocketChannel other = ServerSocketChannel.open().bind(new InetSocketAddress("127.0.0.1", 0))) {
+			InetSocketAddress address = (InetSocketAddress) other.getLocalAddress();
+			assertThatThrownBy(() -> ConnectionAcceptor.listen(address, 1)).isInstanceOf(BindException.class);
+		}
+		assertThatThrownBy(() -> ConnectionAcceptor.listen(new InetSocketAddress("192.0.2.1", 0), 1))
+			.isInstanceOf(BindException.class);
 	}
 
 	/** The time limit of a handshake is out of reach. */

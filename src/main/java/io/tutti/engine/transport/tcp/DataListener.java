@@ -3,7 +3,6 @@ package io.tutti.engine.transport.tcp;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.StandardSocketOptions;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.time.Duration;
@@ -83,13 +82,11 @@ public final class DataListener implements AutoCloseable {
 
 	static DataListener open(@Nullable InetAddress address, int port, int maxHandshakes, Duration handshakeLimit)
 			throws IOException {
-		ServerSocketChannel server = ServerSocketChannel.open();
+		ServerSocketChannel server;
 		try {
-			server.setOption(StandardSocketOptions.SO_REUSEADDR, true);
-			server.bind(new InetSocketAddress(address, port), ConnectionAcceptor.BACKLOG);
+			server = ConnectionAcceptor.listen(new InetSocketAddress(address, port), ConnectionAcceptor.BACKLOG);
 		}
 		catch (IOException ex) {
-			server.close();
 			throw new IOException("cannot listen for data connections "
 					+ ((address != null) ? "at " + address.getHostAddress() + ", " : "on ") + "port " + port + ": "
 					+ ex.getMessage(), ex);
