@@ -18,6 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,6 +34,7 @@ import static org.awaitility.Awaitility.await;
  * The launcher with small shell programs. The shell also replaces Tutti's own program, so
  * that {@code serve} and {@code train} run shell scripts.
  */
+@Order(3)
 @Timeout(60)
 class LocalLauncherTest {
 

@@ -21,6 +21,7 @@ import io.tutti.ReduceOp;
 import io.tutti.Work;
 import io.tutti.engine.backend.CollectivesContract.World;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -31,6 +32,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 /**
  * Guarantees of asynchronous calls and their futures, over every transport.
  */
+@Order(2)
 @Timeout(240)
 class AsyncCallTest {
 

@@ -33,6 +33,7 @@ import io.tutti.engine.elastic.FormationProtocol.Formed;
 import io.tutti.engine.elastic.FormationProtocol.Origin;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -42,6 +43,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 /**
  * Members of one process that do not reach each other at every time.
  */
+@Order(4)
 @Timeout(60)
 class FormationProtocolTest {
 

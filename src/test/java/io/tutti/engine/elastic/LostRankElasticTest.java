@@ -11,6 +11,7 @@ import java.util.stream.Stream;
 import io.tutti.ExitCode;
 import io.tutti.FreePort;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -23,6 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Processes of one elastic job on this host that are killed and stopped.
  */
+@Order(1)
 @Timeout(240)
 class LostRankElasticTest {
 

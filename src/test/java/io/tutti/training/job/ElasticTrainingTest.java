@@ -25,6 +25,7 @@ import io.tutti.launch.LocalLauncher;
 import io.tutti.launch.TuttiProgram;
 import io.tutti.training.BatchSchedule;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -35,6 +36,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Training continues without ranks that are killed. Each rank is a process under the
  * launcher.
  */
+@Order(2)
 @Timeout(180)
 class ElasticTrainingTest {
 

@@ -15,6 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 import io.tutti.engine.control.PeerAddress;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -25,6 +26,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  * A port whose queue of connections is full answers no more, as that of a host whose
  * network is cut. Whether the host itself answers is simulated.
  */
+@Order(1)
 @Timeout(60)
 class HostProbeTest {
 
