@@ -171,13 +171,28 @@ public final class RankControl implements ControlPlane {
 		}
 		String silence = "has not answered for " + waited.toMillis() + " ms since ";
 		String progress = "; " + this.peers.lastProgress(0, seen.group());
-		if (seen.kind() == Failure.Kind.PEER_LOST && !seen.ranks().contains(0)) {
-			return new Failure(seen.kind(), seen.group(), seen.sequence(), seen.collective(), List.of(0),
-					"it " + silence + "this rank reported ranks " + seen.ranks() + " lost (" + seen.detail()
-							+ "), which may have ended because of rank 0" + progress,
-					seen.elapsed(), seen.timeout());
+		String consequence = seen.ranks().equals(RANK_ZERO) ? "" : consequenceOfSilence(seen);
+		if (consequence.isEmpty()) {
+			return seen.withDetail(seen.detail() + "; rank 0 " + silence + "the report" + progress);
 		}
-		return seen.withDetail(seen.detail() + "; rank 0 " + silence + "the report" + progress);
+		return new Failure(seen.kind(), seen.group(), seen.sequence(), seen.collective(), RANK_ZERO,
+				"it " + silence + consequence + progress, seen.elapsed(), seen.timeout());
+	}
+
+	/**
+	 * Describes a failure that the silence of rank 0 may have caused, empty for one that
+	 * is certain without rank 0. Every rank then names rank 0 instead of the rank that it
+	 * waits for, which waits itself.
+	 */
+	private static String consequenceOfSilence(Failure seen) {
+		String ranks = seen.ranks().isEmpty() ? "any rank" : "ranks " + seen.ranks();
+		return switch (seen.kind()) {
+			case TIMEOUT -> "this rank reported its wait for " + ranks + " (" + seen.detail()
+					+ "), which may wait because of rank 0";
+			case PEER_LOST ->
+				"this rank reported " + ranks + " lost (" + seen.detail() + "), which may have ended because of rank 0";
+			case MISMATCH, ABORTED -> "";
+		};
 	}
 
 	@Override

@@ -46,8 +46,8 @@ public final class FailureLatch {
 	/**
 	 * Connects the latch to rank 0, once, before the group runs: the latch is registered
 	 * for verdicts before the control plane exists.
-	 * @param limit how long a verdict may take; after that, this rank's own failure is
-	 * the cause
+	 * @param limit how long a verdict may take; after that, the reporter's
+	 * {@linkplain FailureReporter#withoutVerdict failure without a verdict} is the cause
 	 */
 	public void reportTo(GroupIdentity identity, FailureReporter reporter, Duration limit) {
 		this.reports = new Reports(identity, reporter, limit);

@@ -17,7 +17,8 @@ public interface FailureReporter {
 	void report(Failure failure);
 
 	/**
-	 * The failure to use if no verdict on a reported failure comes in time.
+	 * The failure to use if no verdict on a reported failure comes in time. Where it may
+	 * be a consequence of the silence of rank 0, rank 0 is at fault, on every rank.
 	 * @param waited time spent waiting for the verdict
 	 */
 	default Failure withoutVerdict(Failure seen, Duration waited) {

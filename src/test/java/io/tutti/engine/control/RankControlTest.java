@@ -67,6 +67,29 @@ class RankControlTest {
 		assertThat(told.sequence()).isEqualTo(17);
 	}
 
+	/** Ranks that wait in a chain must not name each other. */
+	@Test
+	void aTimeoutWithoutAVerdictIsTheFaultOfRankZero() {
+		Failure seen = new Failure(Kind.TIMEOUT, Failure.WORLD, 17, Collective.BARRIER, List.of(1),
+				"nothing more came from them", Duration.ofSeconds(3), Duration.ofSeconds(3));
+		Failure told = rank(1).withoutVerdict(seen, Duration.ofSeconds(5));
+		assertThat(told.ranks()).containsExactly(0);
+		assertThat(told.describe()).startsWith("barrier #17 of group world: deadline passed after 3000 ms of 3000 ms, "
+				+ "waiting for rank 0: it has not answered for 5000 ms since this rank reported its wait for ranks [1] "
+				+ "(nothing more came from them), which may wait because of rank 0; ");
+		Failure fromAny = new Failure(Kind.TIMEOUT, Failure.WORLD, -1, null, List.of(), "4 of 8 bytes so far",
+				Duration.ofSeconds(3), Duration.ofSeconds(3));
+		assertThat(rank(1).withoutVerdict(fromAny, Duration.ofSeconds(5)).ranks()).containsExactly(0);
+	}
+
+	@Test
+	void anAbortWithoutAVerdictStaysTheFaultOfItsRank() {
+		Failure seen = Failure.outside(Kind.ABORTED, Failure.WORLD, List.of(1), "no more disk");
+		Failure told = rank(1).withoutVerdict(seen, Duration.ofSeconds(5));
+		assertThat(told.ranks()).containsExactly(1);
+		assertThat(told.detail()).startsWith("no more disk; rank 0 has not answered for 5000 ms since the report; ");
+	}
+
 	@Test
 	void aFailureThatAnotherRankTellsIsDelivered() {
 		rank(1).fail(SEEN);
