@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
  * Communication failed. One failure breaks the group on every rank, and a broken group is
  * never usable again; only a send, receive or probe whose deadline passes before a
  * message has matched fails alone. {@link #failure()} holds the details as data; code
- * should not parse the message.
+ * should not parse the message. Message and data name ranks by their number among all
+ * ranks of the job, also in a subgroup.
  */
 public abstract sealed class CollectiveException extends RuntimeException implements ExitCode.Source, Failure.Origin
 		permits CollectiveTimeoutException, CollectiveMismatchException, PeerLostException, GroupAbortedException {

@@ -70,7 +70,7 @@ public final class MessageMismatchException extends IllegalArgumentException imp
 	}
 
 	private MessageMismatchException(int source, int tag, long bytes, Receive receive, String what) {
-		super("rank " + receive.rank() + ": group " + receive.group() + ": the message from rank " + source
+		super("rank " + receive.rank() + ": group " + receive.group() + ": the message from rank " + receive.peer()
 				+ " with tag " + tag + what
 				+ ". The message is dropped, and the group stays usable: receive it with the type"
 				+ " that is sent, into a buffer with room for it; probe() tells its size");

@@ -93,8 +93,8 @@ final class AllocatedBuffers implements AutoCloseable {
 		}
 		String detail = (failure == null) ? " on " + without
 				: (failure.getMessage() != null) ? ": " + failure.getMessage() : "";
-		OutOfMemoryError error = new OutOfMemoryError(
-				RefusedCall.place(this.identity, "allocate") + "no memory for " + bytes + " bytes" + detail);
+		OutOfMemoryError error = new OutOfMemoryError("rank " + this.identity.worldRank() + ": group "
+				+ this.identity.name() + ": allocate: no memory for " + bytes + " bytes" + detail);
 		error.initCause(failure);
 		throw error;
 	}

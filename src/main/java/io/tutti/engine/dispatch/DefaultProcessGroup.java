@@ -495,7 +495,7 @@ public final class DefaultProcessGroup implements ProcessGroup {
 	public Work<Void> sendAsync(MemorySegment buffer, DataType type, int peer, int tag) {
 		this.arguments.requireSend(buffer, type, peer, tag, true);
 		CompletableFuture<Message> sent = messages().sendAsync(buffer, type, peer, tag, timeout());
-		return work(sent, sent.thenApply((message) -> null), "send to rank " + peer + " with tag " + tag);
+		return work(sent, sent.thenApply((message) -> null), "send to " + nameOf(peer) + " with tag " + tag);
 	}
 
 	@Override
@@ -515,7 +515,12 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		this.arguments.requireReceive(buffer, type, source, tag, true, true);
 		CompletableFuture<Message> received = messages().receiveAsync(buffer, type, source, tag, timeout());
 		return work(received, received,
-				"receive from " + ((source == Message.ANY_SOURCE) ? "any rank" : "rank " + source));
+				"receive from " + ((source == Message.ANY_SOURCE) ? "any rank" : nameOf(source)));
+	}
+
+	/** The world rank, as in every failure. */
+	private String nameOf(int peer) {
+		return "rank " + this.identity.members().get(peer);
 	}
 
 	/**

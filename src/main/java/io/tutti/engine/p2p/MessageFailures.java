@@ -192,17 +192,18 @@ record MessageFailures(GroupIdentity identity, FailureLatch latch, ProgressEngin
 	/** A message does not fit the receive that it has matched. */
 	RuntimeException misfit(MessageOperation receive, DataType type) {
 		int source = receive.source;
+		int sender = this.identity.members().get(source);
 		int tag = receive.foundTag;
 		long bytes = receive.foundBytes;
 		if (receive.bufferClosed()) {
 			return GroupStateException.bufferClosed(this.identity, source,
-					"the buffer was closed before a message from rank " + source + " with tag " + tag + " (" + bytes
+					"the buffer was closed before a message from rank " + sender + " with tag " + tag + " (" + bytes
 							+ " bytes of " + type + ") arrived, which is dropped: keep its arena open,"
 							+ " or do not free it, until the call returns or its work is done");
 		}
 		return new MessageMismatchException(source, tag, type, bytes,
 				new MessageMismatchException.Receive(this.identity.worldRank(), this.identity.jobSize(),
-						this.identity.name(), this.identity.members().get(source), receive.type, receive.bytes));
+						this.identity.name(), sender, receive.type, receive.bytes));
 	}
 
 	/** The buffer of a send to this rank itself is closed before a receive matches it. */

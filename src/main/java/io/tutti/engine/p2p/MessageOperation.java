@@ -3,6 +3,7 @@ package io.tutti.engine.p2p;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -36,6 +37,9 @@ final class MessageOperation {
 	 * rank that computes answers within its progress thread's longest pause.
 	 */
 	static final Duration WITHDRAWAL = Duration.ofSeconds(2);
+
+	/** The world ranks of the group's ranks, by rank in the group. */
+	private final List<Integer> members;
 
 	Kind kind = Kind.RECEIVE;
 
@@ -115,6 +119,10 @@ final class MessageOperation {
 	private long seenBytes;
 
 	private long seenNanos;
+
+	MessageOperation(List<Integer> members) {
+		this.members = members;
+	}
 
 	void set(Kind kind, MemorySegment buffer, DataType type, int peer, int tag, long timeoutNanos) {
 		this.kind = kind;
@@ -278,6 +286,7 @@ final class MessageOperation {
 		this.cancellation = null;
 	}
 
+	/** Names the peer by its world rank, as every failure does. */
 	@Override
 	public String toString() {
 		String verb = switch (this.kind) {
@@ -285,7 +294,8 @@ final class MessageOperation {
 			case RECEIVE -> "receive from ";
 			case PROBE -> "probe for a message from ";
 		};
-		String envelope = verb + ((this.peer == Message.ANY_SOURCE) ? "any rank" : "rank " + this.peer) + " with "
+		String envelope = verb
+				+ ((this.peer == Message.ANY_SOURCE) ? "any rank" : "rank " + this.members.get(this.peer)) + " with "
 				+ ((this.tag == Message.ANY_TAG) ? "any tag" : "tag " + this.tag);
 		return (this.kind == Kind.PROBE) ? envelope : envelope + " (" + this.bytes + " bytes of " + this.type + ")";
 	}

@@ -141,7 +141,7 @@ final class ProgressEngine {
 	MessageOperation begin(MessageOperation.Kind kind, MemorySegment buffer, DataType type, int peer, int tag,
 			long timeoutNanos, @Nullable CompletableFuture<Message> future) {
 		MessageOperation spare = this.spares.poll();
-		MessageOperation operation = (spare != null) ? spare : new MessageOperation();
+		MessageOperation operation = (spare != null) ? spare : new MessageOperation(this.identity.members());
 		operation.set(kind, buffer, type, peer, tag, timeoutNanos);
 		operation.future = future;
 		operation.waiter = (future == null) ? Thread.currentThread() : null;

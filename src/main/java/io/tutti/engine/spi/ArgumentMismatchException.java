@@ -38,8 +38,11 @@ public final class ArgumentMismatchException extends IllegalArgumentException
 			long other = byRank.applyAsLong(rank);
 			if (other != first) {
 				List<Integer> others = Stream.of(0, rank).filter((one) -> one != identity.rank()).toList();
-				throw new ArgumentMismatchException(CallOrigin.about(identity, others), rule + ": ranks 0 and " + rank
-						+ " disagree: rank 0 passed " + first + ", rank " + rank + " " + other);
+				int zero = identity.members().getFirst();
+				int differing = identity.members().get(rank);
+				throw new ArgumentMismatchException(CallOrigin.about(identity, others),
+						rule + ": ranks " + zero + " and " + differing + " disagree: rank " + zero + " passed " + first
+								+ ", rank " + differing + " " + other);
 			}
 		}
 	}

@@ -217,7 +217,7 @@ class EngineBufferTest {
 			RankThreads.run(3, LIMIT, (rank) -> {
 				assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> world.group(rank).allocate(bytes))
 					.withMessageStartingWith(
-							"rank " + rank + " of group world: allocate: no memory for " + bytes + " bytes: ")
+							"rank " + rank + ": group world: allocate: no memory for " + bytes + " bytes: ")
 					.withMessageContaining("a buffer of " + bytes + " bytes on each of 3 ranks needs more memory");
 				int[] one = { 1 };
 				world.group(rank).allReduce(one, ReduceOp.SUM);
@@ -234,7 +234,7 @@ class EngineBufferTest {
 				assertThatExceptionOfType(OutOfMemoryError.class)
 					.isThrownBy(() -> world.group(rank).allocate(Long.MAX_VALUE))
 					.withMessageStartingWith(
-							"rank " + rank + " of group world: allocate: no memory for " + Long.MAX_VALUE + " bytes");
+							"rank " + rank + ": group world: allocate: no memory for " + Long.MAX_VALUE + " bytes");
 				world.group(rank).barrier();
 				return null;
 			});

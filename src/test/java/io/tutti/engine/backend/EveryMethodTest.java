@@ -219,7 +219,7 @@ class EveryMethodTest {
 	}
 
 	@Test
-	void theRanksOfASubgroupAreNamedInItsOwnNumbers() throws Exception {
+	void aWrongArgumentInASubgroupIsNamedInItsOwnNumbers() throws Exception {
 		try (World world = Worlds.simulated(3)) {
 			RankThreads.run(3, LIMIT, (rank) -> {
 				ProcessGroup group = world.group(rank).split((rank == 0) ? -1 : 0, rank);
@@ -231,6 +231,36 @@ class EveryMethodTest {
 					assertThat(closed.rank()).isEqualTo(rank);
 					assertThat(closed.worldSize()).isEqualTo(3);
 				}
+				return null;
+			});
+		}
+	}
+
+	@Test
+	void everyOtherFailureInASubgroupNamesWorldRanks() throws Exception {
+		MemorySegment one = MemorySegment.ofArray(new int[1]);
+		try (World world = Worlds.simulated(3)) {
+			RankThreads.run(3, LIMIT, (rank) -> {
+				ProcessGroup group = world.group(rank).subgroup(List.of(2, 1));
+				if (group == null) {
+					return null;
+				}
+				assertThat(catchThrowable(() -> group.allocate(32 * rank)))
+					.hasMessageStartingWith("rank " + rank + ": group world/0.0: ")
+					.hasMessageContaining("ranks 2 and 1 disagree: rank 2 passed 64, rank 1 32");
+				if (rank == 2) {
+					group.send(MemorySegment.ofArray(new int[2]), DataType.INT32, 1, 1);
+					return null;
+				}
+				assertThat(catchThrowable(() -> group.receive(one, DataType.INT32, 0, 1))).hasMessageStartingWith(
+						"rank 1: group world/0.0: the message from rank 2 with tag 1 is 8 bytes of int32");
+				assertThat(catchThrowable(
+						() -> group.withTimeout(Duration.ofMillis(20)).receive(one, DataType.INT32, 0, 2)))
+					.hasMessageContaining("waiting for rank 2: rank 1's receive from rank 2 with tag 2 (4 bytes");
+				Work<?> cancelled = group.receiveAsync(one, DataType.INT32, 0, 3);
+				assertThat(cancelled.cancel()).isTrue();
+				assertThat(catchThrowable(cancelled::await)).hasMessageStartingWith(
+						"rank 1: group world/0.0: the receive from rank 2 with tag 3 (4 bytes of int32) was withdrawn");
 				return null;
 			});
 		}

@@ -31,7 +31,7 @@ class AllocatedBuffersTest {
 				Small backend = new Small((rank == 1) ? 16 : 1024);
 				try (AllocatedBuffers buffers = new AllocatedBuffers(GroupIdentity.world(rank, 2, 0), backend)) {
 					assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> buffers.allocate(group, 64))
-						.withMessageStartingWith("rank " + rank + " of group world: allocate: no memory for 64 bytes"
+						.withMessageStartingWith("rank " + rank + ": group world: allocate: no memory for 64 bytes"
 								+ ((rank == 1) ? ": " + Small.MESSAGE : " on rank 1"));
 					assertThat(backend.held).isZero();
 					MemorySegment first = buffers.allocate(group, 8);

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.List;
 
 import io.tutti.DataType;
 import io.tutti.engine.spi.GroupIdentity;
@@ -64,7 +65,7 @@ class ClosedBufferTest {
 	private final Arena arena = Arena.ofShared();
 
 	private MessageOperation operation(MessageOperation.Kind kind) {
-		MessageOperation operation = new MessageOperation();
+		MessageOperation operation = new MessageOperation(List.of(0, 1));
 		operation.set(kind, this.arena.allocate(BYTES), DataType.INT8, 1, 5, Duration.ofMinutes(1).toNanos());
 		return operation;
 	}

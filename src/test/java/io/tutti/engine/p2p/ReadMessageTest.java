@@ -75,7 +75,7 @@ class ReadMessageTest {
 	}
 
 	private MessageOperation receive() {
-		MessageOperation receive = new MessageOperation();
+		MessageOperation receive = new MessageOperation(List.of(0, 1));
 		receive.set(MessageOperation.Kind.RECEIVE, this.arena.allocate(BYTES, 8), DataType.INT8, 1, 5,
 				Duration.ofMinutes(1).toNanos());
 		this.protocol.start(receive);

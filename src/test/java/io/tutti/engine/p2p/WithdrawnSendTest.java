@@ -72,7 +72,7 @@ class WithdrawnSendTest {
 	}
 
 	private MessageOperation send(int bytes) {
-		MessageOperation send = new MessageOperation();
+		MessageOperation send = new MessageOperation(List.of(0, 1));
 		send.set(MessageOperation.Kind.SEND, Arena.ofAuto().allocate(bytes), DataType.INT8, 1, 5,
 				Duration.ofMinutes(1).toNanos());
 		this.protocol.start(send);

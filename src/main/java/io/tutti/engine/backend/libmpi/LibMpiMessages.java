@@ -126,7 +126,7 @@ public final class LibMpiMessages implements PointToPoint {
 	@Override
 	public Message probe(int source, int tag, Duration timeout) {
 		Deadline deadline = Deadline.after(timeout);
-		String probe = "probe for a message from " + MpiMessage.nameOf(source, tag);
+		String probe = "probe for a message from " + nameOf(source, tag);
 		while (true) {
 			CompletableFuture<Optional<Message>> search = search(source, tag);
 			while (!ends(search, CHECK_NANOS)) {
@@ -139,6 +139,12 @@ public final class LibMpiMessages implements PointToPoint {
 			check(probe, source, deadline);
 			LockSupport.parkNanos(this, PROBE_NANOS);
 		}
+	}
+
+	/** As in {@code rank 1 with tag 7}, with the world rank. */
+	String nameOf(int peer, int tag) {
+		return ((peer == Message.ANY_SOURCE) ? "any rank" : "rank " + this.identity.members().get(peer)) + " with "
+				+ ((tag == Message.ANY_TAG) ? "any tag" : "tag " + tag);
 	}
 
 	/** Checks that a probe may go on. */

@@ -212,14 +212,8 @@ final class MpiMessage extends MpiOperation {
 
 	@Override
 	public String toString() {
-		return (this.sends ? "send to " : "receive from ") + nameOf(this.peer, this.tag) + " (" + this.memory.byteSize()
-				+ " bytes of " + this.type + ")";
-	}
-
-	/** As in {@code rank 1 with tag 7}. */
-	static String nameOf(int peer, int tag) {
-		return ((peer == Message.ANY_SOURCE) ? "any rank" : "rank " + peer) + " with "
-				+ ((tag == Message.ANY_TAG) ? "any tag" : "tag " + tag);
+		return (this.sends ? "send to " : "receive from ") + this.messages.nameOf(this.peer, this.tag) + " ("
+				+ this.memory.byteSize() + " bytes of " + this.type + ")";
 	}
 
 }
