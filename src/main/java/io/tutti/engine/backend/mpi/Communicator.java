@@ -5,9 +5,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 import java.util.function.IntConsumer;
 
+import io.tutti.Collective;
 import io.tutti.CollectiveException;
 import io.tutti.DataType;
 import io.tutti.MessageMismatchException;
@@ -85,7 +85,8 @@ public final class Communicator implements AutoCloseable {
 	 */
 	public @Nullable Communicator split(int color, int key) {
 		if (color < 0 && color != Mpi.UNDEFINED) {
-			throw new IllegalArgumentException("color must be at least 0 or Mpi.UNDEFINED, got " + color);
+			throw new IllegalArgumentException(new MpiCall(this.group, "split").place()
+					+ "color must be at least 0 or Mpi.UNDEFINED, got " + color);
 		}
 		ProcessGroup part = this.group.split(color, key);
 		return (part != null) ? new Communicator(part, this.abort) : null;
@@ -129,7 +130,8 @@ public final class Communicator implements AutoCloseable {
 	 * @param root rank of the root, in {@code 0..size-1}, the same on every rank
 	 */
 	public void bcast(Object buffer, int count, DataType type, int root) {
-		this.group.broadcast(MpiBuffer.of(buffer, count, type), type, root(root));
+		MpiCall call = new MpiCall(this.group, Collective.BROADCAST.label());
+		this.group.broadcast(call.buffer(buffer, count, type), type, call.root(root));
 	}
 
 	/**
@@ -143,7 +145,8 @@ public final class Communicator implements AutoCloseable {
 	 * @return the call in progress; its buffers are left alone until it is done
 	 */
 	public Request iBcast(Object buffer, int count, DataType type, int root) {
-		return new Request(this.group.broadcastAsync(MpiBuffer.of(buffer, count, type), type, root(root)));
+		MpiCall call = new MpiCall(this.group, Collective.BROADCAST.label());
+		return new Request(this.group.broadcastAsync(call.buffer(buffer, count, type), type, call.root(root)));
 	}
 
 	/**
@@ -157,7 +160,8 @@ public final class Communicator implements AutoCloseable {
 	 * @param op operator that combines the operands, the same on every rank
 	 */
 	public void allReduce(Object send, Object receive, int count, DataType type, ReduceOp op) {
-		this.group.allReduce(MpiBuffer.of(send, count, type), MpiBuffer.of(receive, count, type), type, op);
+		MpiCall call = new MpiCall(this.group, Collective.ALL_REDUCE.label());
+		this.group.allReduce(call.buffer(send, count, type), call.buffer(receive, count, type), type, op);
 	}
 
 	/**
@@ -170,7 +174,8 @@ public final class Communicator implements AutoCloseable {
 	 * @param op operator that combines the operands, the same on every rank
 	 */
 	public void allReduce(Object buffer, int count, DataType type, ReduceOp op) {
-		this.group.allReduce(MpiBuffer.of(buffer, count, type), type, op);
+		MpiCall call = new MpiCall(this.group, Collective.ALL_REDUCE.label());
+		this.group.allReduce(call.buffer(buffer, count, type), type, op);
 	}
 
 	/**
@@ -185,8 +190,9 @@ public final class Communicator implements AutoCloseable {
 	 * @return the call in progress; its buffers are left alone until it is done
 	 */
 	public Request iAllReduce(Object send, Object receive, int count, DataType type, ReduceOp op) {
-		return new Request(this.group.allReduceAsync(MpiBuffer.of(send, count, type),
-				MpiBuffer.of(receive, count, type), type, op));
+		MpiCall call = new MpiCall(this.group, Collective.ALL_REDUCE.label());
+		return new Request(
+				this.group.allReduceAsync(call.buffer(send, count, type), call.buffer(receive, count, type), type, op));
 	}
 
 	/**
@@ -200,7 +206,8 @@ public final class Communicator implements AutoCloseable {
 	 * @return the call in progress; its buffers are left alone until it is done
 	 */
 	public Request iAllReduce(Object buffer, int count, DataType type, ReduceOp op) {
-		return new Request(this.group.allReduceAsync(MpiBuffer.of(buffer, count, type), type, op));
+		MpiCall call = new MpiCall(this.group, Collective.ALL_REDUCE.label());
+		return new Request(this.group.allReduceAsync(call.buffer(buffer, count, type), type, op));
 	}
 
 	/**
@@ -215,7 +222,8 @@ public final class Communicator implements AutoCloseable {
 	 * @param root rank of the root, in {@code 0..size-1}, the same on every rank
 	 */
 	public void reduce(Object send, @Nullable Object receive, int count, DataType type, ReduceOp op, int root) {
-		this.group.reduce(MpiBuffer.of(send, count, type), onRoot("receive", receive, count, type, root), type, op,
+		MpiCall call = new MpiCall(this.group, Collective.REDUCE.label());
+		this.group.reduce(call.buffer(send, count, type), call.onRoot("receive", receive, count, type, root), type, op,
 				root);
 	}
 
@@ -230,8 +238,9 @@ public final class Communicator implements AutoCloseable {
 	 * @param root rank of the root, in {@code 0..size-1}, the same on every rank
 	 */
 	public void reduce(Object buffer, int count, DataType type, ReduceOp op, int root) {
-		MemorySegment memory = MpiBuffer.of(buffer, count, type);
-		this.group.reduce(memory, memory, type, op, root(root));
+		MpiCall call = new MpiCall(this.group, Collective.REDUCE.label());
+		MemorySegment memory = call.buffer(buffer, count, type);
+		this.group.reduce(memory, memory, type, op, call.root(root));
 	}
 
 	/**
@@ -244,7 +253,8 @@ public final class Communicator implements AutoCloseable {
 	 * @param type element type, the same on every rank
 	 */
 	public void allGather(Object send, Object receive, int count, DataType type) {
-		this.group.allGather(MpiBuffer.of(send, count, type), whole(receive, count, type), type);
+		MpiCall call = new MpiCall(this.group, Collective.ALL_GATHER.label());
+		this.group.allGather(call.buffer(send, count, type), call.whole(receive, count, type), type);
 	}
 
 	/**
@@ -255,7 +265,8 @@ public final class Communicator implements AutoCloseable {
 	 * @param type element type, the same on every rank
 	 */
 	public void allGather(Object buffer, int count, DataType type) {
-		MemorySegment all = whole(buffer, count, type);
+		MpiCall call = new MpiCall(this.group, Collective.ALL_GATHER.label());
+		MemorySegment all = call.whole(buffer, count, type);
 		this.group.allGather(MpiBuffer.copy(own(all)), all, type);
 	}
 
@@ -270,9 +281,10 @@ public final class Communicator implements AutoCloseable {
 	 * @param op operator that combines the operands, the same on every rank
 	 */
 	public void reduceScatter(Object send, Object receive, int[] counts, DataType type, ReduceOp op) {
-		long[] parts = parts(counts);
-		this.group.reduceScatter(MpiBuffer.of(send, Arrays.stream(parts).sum(), type),
-				MpiBuffer.of(receive, parts[rank()], type), parts, type, op);
+		MpiCall call = new MpiCall(this.group, Collective.REDUCE_SCATTER.label());
+		long[] parts = call.parts(counts);
+		this.group.reduceScatter(call.buffer(send, Arrays.stream(parts).sum(), type),
+				call.buffer(receive, parts[rank()], type), parts, type, op);
 	}
 
 	/**
@@ -286,9 +298,10 @@ public final class Communicator implements AutoCloseable {
 	 * @param op operator that combines the operands, the same on every rank
 	 */
 	public void reduceScatter(Object buffer, int[] counts, DataType type, ReduceOp op) {
-		long[] parts = parts(counts);
-		MemorySegment operand = MpiBuffer.of(buffer, Arrays.stream(parts).sum(), type);
-		this.group.reduceScatter(MpiBuffer.copy(operand), MpiBuffer.of(buffer, parts[rank()], type), parts, type, op);
+		MpiCall call = new MpiCall(this.group, Collective.REDUCE_SCATTER.label());
+		long[] parts = call.parts(counts);
+		MemorySegment operand = call.buffer(buffer, Arrays.stream(parts).sum(), type);
+		this.group.reduceScatter(MpiBuffer.copy(operand), call.buffer(buffer, parts[rank()], type), parts, type, op);
 	}
 
 	/**
@@ -302,7 +315,8 @@ public final class Communicator implements AutoCloseable {
 	 * @param op operator that combines the operands, the same on every rank
 	 */
 	public void reduceScatterBlock(Object send, Object receive, int count, DataType type, ReduceOp op) {
-		this.group.reduceScatter(whole(send, count, type), MpiBuffer.of(receive, count, type), type, op);
+		MpiCall call = new MpiCall(this.group, Collective.REDUCE_SCATTER.label());
+		this.group.reduceScatter(call.whole(send, count, type), call.buffer(receive, count, type), type, op);
 	}
 
 	/**
@@ -316,8 +330,9 @@ public final class Communicator implements AutoCloseable {
 	 * @param root rank of the root, in {@code 0..size-1}, the same on every rank
 	 */
 	public void gather(Object send, @Nullable Object receive, int count, DataType type, int root) {
-		this.group.gather(MpiBuffer.of(send, count, type),
-				onRoot("receive", receive, (long) count * size(), type, root), type, root);
+		MpiCall call = new MpiCall(this.group, Collective.GATHER.label());
+		this.group.gather(call.buffer(send, count, type),
+				call.onRoot("receive", receive, (long) count * size(), type, root), type, root);
 	}
 
 	/**
@@ -330,11 +345,12 @@ public final class Communicator implements AutoCloseable {
 	 * @param root rank of the root, in {@code 0..size-1}, the same on every rank
 	 */
 	public void gather(Object buffer, int count, DataType type, int root) {
-		if (rank() != root(root)) {
-			this.group.gather(MpiBuffer.of(buffer, count, type), MemorySegment.NULL, type, root);
+		MpiCall call = new MpiCall(this.group, Collective.GATHER.label());
+		if (rank() != call.root(root)) {
+			this.group.gather(call.buffer(buffer, count, type), MemorySegment.NULL, type, root);
 			return;
 		}
-		MemorySegment all = whole(buffer, count, type);
+		MemorySegment all = call.whole(buffer, count, type);
 		this.group.gather(MpiBuffer.copy(own(all)), all, type, root);
 	}
 
@@ -349,8 +365,9 @@ public final class Communicator implements AutoCloseable {
 	 * @param root rank of the root, in {@code 0..size-1}, the same on every rank
 	 */
 	public void scatter(@Nullable Object send, Object receive, int count, DataType type, int root) {
-		this.group.scatter(onRoot("send", send, (long) count * size(), type, root), MpiBuffer.of(receive, count, type),
-				type, root);
+		MpiCall call = new MpiCall(this.group, Collective.SCATTER.label());
+		this.group.scatter(call.onRoot("send", send, (long) count * size(), type, root),
+				call.buffer(receive, count, type), type, root);
 	}
 
 	/**
@@ -363,11 +380,12 @@ public final class Communicator implements AutoCloseable {
 	 * @param root rank of the root, in {@code 0..size-1}, the same on every rank
 	 */
 	public void scatter(Object buffer, int count, DataType type, int root) {
-		if (rank() != root(root)) {
-			this.group.scatter(MemorySegment.NULL, MpiBuffer.of(buffer, count, type), type, root);
+		MpiCall call = new MpiCall(this.group, Collective.SCATTER.label());
+		if (rank() != call.root(root)) {
+			this.group.scatter(MemorySegment.NULL, call.buffer(buffer, count, type), type, root);
 			return;
 		}
-		MemorySegment all = whole(buffer, count, type);
+		MemorySegment all = call.whole(buffer, count, type);
 		this.group.scatter(all, MpiBuffer.copy(own(all)), type, root);
 	}
 
@@ -382,7 +400,8 @@ public final class Communicator implements AutoCloseable {
 	 * @param type element type, the same on every rank
 	 */
 	public void allToAll(Object send, Object receive, int count, DataType type) {
-		this.group.allToAll(whole(send, count, type), whole(receive, count, type), type);
+		MpiCall call = new MpiCall(this.group, Collective.ALL_TO_ALL.label());
+		this.group.allToAll(call.whole(send, count, type), call.whole(receive, count, type), type);
 	}
 
 	/**
@@ -394,7 +413,8 @@ public final class Communicator implements AutoCloseable {
 	 * @param type element type, the same on every rank
 	 */
 	public void allToAll(Object buffer, int count, DataType type) {
-		MemorySegment all = whole(buffer, count, type);
+		MpiCall call = new MpiCall(this.group, Collective.ALL_TO_ALL.label());
+		MemorySegment all = call.whole(buffer, count, type);
 		this.group.allToAll(MpiBuffer.copy(all), all, type);
 	}
 
@@ -408,9 +428,10 @@ public final class Communicator implements AutoCloseable {
 	 * @param tag tag of the message, 0 or more
 	 */
 	public void send(Object buffer, int count, DataType type, int peer, int tag) {
-		MemorySegment memory = MpiBuffer.of(buffer, count, type);
+		MpiCall call = new MpiCall(this.group, "send");
+		MemorySegment memory = call.buffer(buffer, count, type);
 		if (peer != Mpi.PROC_NULL) {
-			this.group.send(memory, type, peer("destination", peer), tag);
+			this.group.send(memory, type, call.destination(peer), tag);
 		}
 	}
 
@@ -425,9 +446,10 @@ public final class Communicator implements AutoCloseable {
 	 * @return the call in progress; its buffers are left alone until it is done
 	 */
 	public Request iSend(Object buffer, int count, DataType type, int peer, int tag) {
-		MemorySegment memory = MpiBuffer.of(buffer, count, type);
+		MpiCall call = new MpiCall(this.group, "send");
+		MemorySegment memory = call.buffer(buffer, count, type);
 		return (peer == Mpi.PROC_NULL) ? new Request(null)
-				: new Request(this.group.sendAsync(memory, type, peer("destination", peer), tag));
+				: new Request(this.group.sendAsync(memory, type, call.destination(peer), tag));
 	}
 
 	/**
@@ -442,9 +464,10 @@ public final class Communicator implements AutoCloseable {
 	 * engine, of another type
 	 */
 	public Status recv(Object buffer, int count, DataType type, int source, int tag) {
-		MemorySegment memory = MpiBuffer.of(buffer, count, type);
+		MpiCall call = new MpiCall(this.group, "receive");
+		MemorySegment memory = call.buffer(buffer, count, type);
 		return (source == Mpi.PROC_NULL) ? Status.EMPTY
-				: Status.of(this.group.receiveAny(memory, type, source(source), tag));
+				: Status.of(this.group.receiveAny(memory, type, call.source(source), tag));
 	}
 
 	/**
@@ -460,9 +483,10 @@ public final class Communicator implements AutoCloseable {
 	 * @return source, tag and number of elements of the message
 	 */
 	public Status recv(Object buffer, int count, DataType type, int source, int tag, Duration timeout) {
-		MemorySegment memory = MpiBuffer.of(buffer, count, type);
+		MpiCall call = new MpiCall(this.group, "receive");
+		MemorySegment memory = call.buffer(buffer, count, type);
 		return (source == Mpi.PROC_NULL) ? Status.EMPTY
-				: Status.of(this.group.withTimeout(timeout).receiveAny(memory, type, source(source), tag));
+				: Status.of(this.group.withTimeout(timeout).receiveAny(memory, type, call.source(source), tag));
 	}
 
 	/**
@@ -475,9 +499,10 @@ public final class Communicator implements AutoCloseable {
 	 * @return the call in progress; its buffers are left alone until it is done
 	 */
 	public Request iRecv(Object buffer, int count, DataType type, int source, int tag) {
-		MemorySegment memory = MpiBuffer.of(buffer, count, type);
+		MpiCall call = new MpiCall(this.group, "receive");
+		MemorySegment memory = call.buffer(buffer, count, type);
 		return (source == Mpi.PROC_NULL) ? new Request(null)
-				: new Request(this.group.receiveAsync(memory, type, source(source), tag));
+				: new Request(this.group.receiveAsync(memory, type, call.source(source), tag));
 	}
 
 	/**
@@ -499,15 +524,16 @@ public final class Communicator implements AutoCloseable {
 	 */
 	public Status sendRecv(Object send, int sendCount, DataType sendType, int peer, int sendTag, Object receive,
 			int receiveCount, DataType receiveType, int source, int receiveTag) {
-		MemorySegment outgoing = MpiBuffer.of(send, sendCount, sendType);
-		MemorySegment incoming = MpiBuffer.of(receive, receiveCount, receiveType);
-		requireDisjoint(outgoing, incoming);
+		MpiCall call = new MpiCall(this.group, "send-receive");
+		MemorySegment outgoing = call.buffer(send, sendCount, sendType);
+		MemorySegment incoming = call.buffer(receive, receiveCount, receiveType);
+		call.requireDisjoint(outgoing, incoming);
 		List<Transfer> transfers = new ArrayList<>();
 		if (source != Mpi.PROC_NULL) {
-			transfers.add(Transfer.receive(incoming, receiveType, source(source), receiveTag));
+			transfers.add(Transfer.receive(incoming, receiveType, call.source(source), receiveTag));
 		}
 		if (peer != Mpi.PROC_NULL) {
-			transfers.add(Transfer.send(outgoing, sendType, peer("destination", peer), sendTag));
+			transfers.add(Transfer.send(outgoing, sendType, call.destination(peer), sendTag));
 		}
 		List<Request> started = this.group.startAll(transfers).stream().map(Request::new).toList();
 		try {
@@ -534,52 +560,9 @@ public final class Communicator implements AutoCloseable {
 		}
 	}
 
-	private static void requireDisjoint(MemorySegment send, MemorySegment receive) {
-		if (send.asOverlappingSlice(receive).isPresent()) {
-			throw new IllegalArgumentException("send and receive buffers must not overlap");
-		}
-	}
-
-	private MemorySegment whole(Object buffer, int count, DataType type) {
-		return MpiBuffer.of(buffer, (long) count * size(), type);
-	}
-
 	private MemorySegment own(MemorySegment all) {
 		long bytes = all.byteSize() / size();
 		return all.asSlice(rank() * bytes, bytes);
-	}
-
-	private MemorySegment onRoot(String name, @Nullable Object buffer, long count, DataType type, int root) {
-		if (rank() != root(root)) {
-			return MemorySegment.NULL;
-		}
-		if (buffer == null) {
-			throw new IllegalArgumentException("the root needs a " + name + " buffer, got null");
-		}
-		return MpiBuffer.of(buffer, count, type);
-	}
-
-	private long[] parts(int[] counts) {
-		Objects.requireNonNull(counts, "counts must not be null");
-		if (counts.length != size()) {
-			throw new IllegalArgumentException("counts must be one per rank (" + size() + "), got " + counts.length);
-		}
-		return Arrays.stream(counts).asLongStream().toArray();
-	}
-
-	private int root(int root) {
-		return peer("root", root);
-	}
-
-	private int source(int source) {
-		return (source == Mpi.ANY_SOURCE) ? source : peer("source", source);
-	}
-
-	private int peer(String what, int rank) {
-		if (rank < 0 || rank >= size()) {
-			throw new InvalidRankException(what, rank, size());
-		}
-		return rank;
 	}
 
 }

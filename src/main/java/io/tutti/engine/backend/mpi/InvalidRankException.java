@@ -12,7 +12,7 @@ public final class InvalidRankException extends MpiException {
 	private final int size;
 
 	/**
-	 * @param what role of the rank, such as {@code root}
+	 * @param what role of the rank, such as {@code root}, after the place of the call
 	 */
 	InvalidRankException(String what, int rank, int size) {
 		super(what + " must be in 0.." + (size - 1) + ", got " + rank, null);

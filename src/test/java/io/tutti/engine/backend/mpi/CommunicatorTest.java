@@ -17,6 +17,7 @@ import io.tutti.MessageMismatchException;
 import io.tutti.ReduceOp;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.SimulatedWorld;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -113,14 +114,44 @@ class CommunicatorTest {
 	void aMissingBufferOrTypeIsRefusedByName() throws Exception {
 		onEveryRank(1, Timeouts.DEFAULTS, (world) -> {
 			assertThatNullPointerException().isThrownBy(() -> world.bcast(null, 1, DataType.INT32, 0))
-				.withMessage("buffer must not be null");
+				.withMessage("rank 0 of group world: broadcast: buffer must not be null");
 			assertThatNullPointerException().isThrownBy(() -> world.send(new int[1], 1, null, 0, 0))
-				.withMessage("type must not be null");
+				.withMessage("rank 0 of group world: send: type must not be null");
 			assertThatNullPointerException()
 				.isThrownBy(() -> world.reduceScatter(new int[1], new int[1], null, DataType.INT32, ReduceOp.SUM))
-				.withMessage("counts must not be null");
+				.withMessage("rank 0 of group world: reduce-scatter: counts must not be null");
 			return 0;
 		});
+	}
+
+	@Test
+	void aWrongArgumentIsRefusedWithRankGroupAndCall() throws Exception {
+		onEveryRank(2, Timeouts.DEFAULTS, (world) -> {
+			int[] three = new int[3];
+			String place = "rank " + world.rank() + " of group world: ";
+			refused(place + "broadcast: root must be in 0..1, got 2", () -> world.bcast(three, 3, DataType.INT32, 2));
+			refused(place + "send: destination must be in 0..1, got 5",
+					() -> world.iSend(three, 3, DataType.INT32, 5, 0));
+			refused(place + "receive: source must be in 0..1, got 2", () -> world.recv(three, 3, DataType.INT32, 2, 0));
+			refused(place + "all-reduce: count must be at least 0, got -1",
+					() -> world.allReduce(three, -1, DataType.INT32, ReduceOp.SUM));
+			refused(place + "gather: the buffer holds 3 elements of int32, and 4 were asked for",
+					() -> world.gather(three, 4, DataType.INT32, 1 - world.rank()));
+			refused(place + "all-to-all: an array float[] does not hold elements of int32",
+					() -> world.allToAll(new float[2], 1, DataType.INT32));
+			refused(place + "reduce-scatter: counts must be one per rank (2), got 1",
+					() -> world.reduceScatter(three, new int[] { 3 }, DataType.INT32, ReduceOp.SUM));
+			refused(place + "scatter: the root needs a send buffer, got null",
+					() -> world.scatter(null, three, 1, DataType.INT32, world.rank()));
+			refused(place + "send-receive: send and receive buffers must not overlap",
+					() -> world.sendRecv(three, 1, DataType.INT32, 0, 0, three, 1, DataType.INT32, 0, 0));
+			refused(place + "split: color must be at least 0 or Mpi.UNDEFINED, got -9", () -> world.split(-9, 0));
+			return 0;
+		});
+	}
+
+	private static void refused(String message, ThrowingCallable call) {
+		assertThatExceptionOfType(RuntimeException.class).isThrownBy(call).withMessage(message);
 	}
 
 	@Test
