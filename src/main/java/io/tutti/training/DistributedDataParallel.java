@@ -273,13 +273,14 @@ public final class DistributedDataParallel implements AutoCloseable {
 	public void zeroGradients() {
 		requireOpen();
 		this.buckets.zero();
-		this.withoutElements.forEach((tensor) -> tensor.mutable_grad().reset());
+		dropGradientsWithoutElements();
 	}
 
 	/**
 	 * Reduces the remaining buckets and waits until every gradient is the combination of
-	 * all ranks' gradients. A collective call: every rank makes it once per step, after
-	 * its backward pass, if any.
+	 * all ranks' gradients. A parameter without elements has no gradient then. A
+	 * collective call: every rank makes it once per step, after its backward pass, if
+	 * any.
 	 * @throws IllegalStateException on every rank, with all gradients dropped and ready
 	 * for the next step: if a rank made more than one backward pass since the last call,
 	 * unless overlap is {@link Overlap#NEVER}; if gradients are summed and a rank added
@@ -299,6 +300,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 		requireOpen();
 		this.frozen.forEach(DistributedDataParallel::requireFrozen);
 		this.buckets.synchronize(this.changes);
+		dropGradientsWithoutElements();
 		if (this.settings.broadcastsBuffers()) {
 			TensorBroadcast.from(0, this.group, this.sharedBuffers);
 		}
@@ -437,6 +439,14 @@ public final class DistributedDataParallel implements AutoCloseable {
 							+ " so each rank's gradients came from its own samples alone: call it after the last backward pass"
 							+ " of each step, before the optimizer's step");
 		}
+	}
+
+	/**
+	 * Nothing of them can be reduced, so a rank would not learn that another rank has
+	 * one, and the optimizers would count different numbers of steps.
+	 */
+	private void dropGradientsWithoutElements() {
+		this.withoutElements.forEach((tensor) -> tensor.mutable_grad().reset());
 	}
 
 	private void release() {

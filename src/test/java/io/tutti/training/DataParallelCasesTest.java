@@ -798,6 +798,27 @@ class DataParallelCasesTest {
 		}
 	}
 
+	/** Otherwise only the optimizers of some ranks would count a step of it. */
+	@Test
+	void aParameterWithoutElementsHasNoGradientOnAnyRank() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(RANKS, TIMEOUTS)) {
+			RankThreads.run(RANKS, LIMIT, (rank) -> {
+				Case model = new Empty();
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), model.tensors(),
+						SETTINGS)) {
+					if (rank == 0) {
+						backward(model, rank, 0);
+						assertThat(model.parameters.get("nothing").grad().defined()).isTrue();
+					}
+					replicas.synchronizeGradients();
+					assertThat(model.parameters.get("nothing").grad().defined()).isFalse();
+					assertThat(model.parameters.get("a").grad().defined()).isTrue();
+				}
+				return null;
+			});
+		}
+	}
+
 	private static Stream<Arguments> sharedGradients() {
 		return Stream.of(GradientScaling.values())
 			.flatMap((scaling) -> Stream.of(Overlap.NEVER, Overlap.ALWAYS)
