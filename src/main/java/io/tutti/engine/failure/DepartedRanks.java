@@ -98,7 +98,7 @@ public final class DepartedRanks {
 		Departure departure = this.departures.get(worldRank);
 		return LEFT + ((departure != null && departure.lastCompleted() != NONE_COMPLETED)
 				? "; the last collective that it completed there is #" + departure.lastCompleted()
-				: " without completing a collective");
+				: " before it had completed a collective there");
 	}
 
 }
