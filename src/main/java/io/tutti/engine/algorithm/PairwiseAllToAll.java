@@ -31,19 +31,15 @@ final class PairwiseAllToAll implements Algorithm {
 	private static final int WINDOW = 4;
 
 	/**
-	 * How much more of a step a rank sends than it has received of it, where ranks share
-	 * processors: what waits for a rank that has none falls out of the cache before it is
-	 * read. In the first step that is not complete everywhere no ranks wait for each
-	 * other, since each of them sends and receives as much.
+	 * How much more of a step a rank sends than it has received of it, on a host with
+	 * fewer processors than ranks: what waits for a rank that has none falls out of the
+	 * cache before it is read.
 	 */
 	private static final long AHEAD_BYTES = 128 * 1024;
 
 	private final AlgorithmContext context;
 
 	private final int worldSize;
-
-	/** Whether there are more ranks than this host has processors. */
-	private final boolean oversubscribed;
 
 	private final Chunks outgoing;
 
@@ -68,7 +64,6 @@ final class PairwiseAllToAll implements Algorithm {
 	PairwiseAllToAll(AlgorithmContext context) {
 		this.context = context;
 		this.worldSize = context.worldSize();
-		this.oversubscribed = this.worldSize > Runtime.getRuntime().availableProcessors();
 		this.outgoing = context.chunks();
 		this.incoming = new Chunks(this.worldSize);
 	}
@@ -120,9 +115,14 @@ final class PairwiseAllToAll implements Algorithm {
 		return (sent == end && to.sendFingerprint()) ? Direction.DONE : sent;
 	}
 
-	/** How many bytes of a step may have been sent by now. */
+	/**
+	 * How many bytes of a step may have been sent by now. The ranks of a step form rings.
+	 * Where every rank sends and receives as much, the sum over a ring of what is sent
+	 * and not received is 0 once nothing is on its way, so that not all can wait at the
+	 * limit. So the limit must not apply to counts by rank.
+	 */
 	private long limit(Call call, int step) {
-		boolean limited = this.oversubscribed && !call.uneven() && !this.receiving.done(step);
+		boolean limited = this.context.transport().oversubscribed() && !call.uneven() && !this.receiving.done(step);
 		return limited ? this.receiving.moved(step) + AHEAD_BYTES : Long.MAX_VALUE;
 	}
 

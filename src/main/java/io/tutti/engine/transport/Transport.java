@@ -44,6 +44,13 @@ public interface Transport extends AutoCloseable {
 		}
 	}
 
+	/**
+	 * Whether this host has fewer processors than ranks, so that a peer may have none.
+	 */
+	default boolean oversubscribed() {
+		return false;
+	}
+
 	/** Wakes the thread that sleeps in {@link #stalled()}, if any. */
 	void wake();
 

@@ -20,12 +20,15 @@ public final class SimulatedTransport extends StreamTransport {
 
 	private final SimulatedNetwork network;
 
+	private final boolean oversubscribed;
+
 	/** Wakes before the sleep count too: they make the next sleep end at once. */
 	private volatile @Nullable Thread caller;
 
 	public SimulatedTransport(GroupIdentity identity, FailureLatch latch, SimulatedNetwork network) {
-		super(identity, latch, (identity.worldSize() > Runtime.getRuntime().availableProcessors())
-				? IdleStrategy.Limits.WOKEN : IdleStrategy.Limits.COLLECTIVE);
+		boolean shared = identity.worldSize() > Runtime.getRuntime().availableProcessors();
+		super(identity, latch, shared ? IdleStrategy.Limits.WOKEN : IdleStrategy.Limits.COLLECTIVE);
+		this.oversubscribed = shared;
 		this.network = network;
 		network.join(endpoint(identity.worldRank()), this::wake);
 	}
@@ -37,6 +40,11 @@ public final class SimulatedTransport extends StreamTransport {
 	@Override
 	public String name() {
 		return NAME;
+	}
+
+	@Override
+	public boolean oversubscribed() {
+		return this.oversubscribed;
 	}
 
 	@Override

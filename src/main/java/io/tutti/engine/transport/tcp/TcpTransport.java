@@ -34,6 +34,8 @@ public final class TcpTransport extends StreamTransport {
 
 	private final @Nullable TcpStream[] streams;
 
+	private final boolean oversubscribed;
+
 	/**
 	 * Opens no connections.
 	 * @param roster where each world rank accepts connections
@@ -48,11 +50,17 @@ public final class TcpTransport extends StreamTransport {
 		listener.open(identity.connectionName(), identity.generation());
 		this.connector = new Connector(identity, roster, listener, key, settings, events);
 		this.streams = new TcpStream[identity.worldSize()];
+		this.oversubscribed = settings.oversubscribed();
 	}
 
 	@Override
 	public String name() {
 		return NAME;
+	}
+
+	@Override
+	public boolean oversubscribed() {
+		return this.oversubscribed;
 	}
 
 	@Override
