@@ -114,7 +114,7 @@ final class GradientBuckets implements AutoCloseable {
 		this.settings = settings;
 		this.order = order;
 		this.overlap = overlap;
-		this.slots = parameters.stream().map(GradientBuckets::slot).toList();
+		this.slots = parameters.stream().map(this::slot).toList();
 		this.slots.forEach(GradientSlot::drop);
 		this.status = new GradientStatus(place, piggybackedValues, parameters.size());
 		this.bucketOf = new GradientBucket[this.slots.size()];
@@ -122,8 +122,13 @@ final class GradientBuckets implements AutoCloseable {
 		this.hooks = IntStream.range(0, this.slots.size()).mapToObj(this::hook).toList();
 	}
 
-	private static GradientSlot slot(Parameter parameter) {
-		return new GradientSlot(parameter, TensorMemory.type(parameter.tensor()).orElseThrow());
+	private GradientSlot slot(Parameter parameter) {
+		return new GradientSlot(parameter, TensorMemory.type(parameter.tensor()).orElseThrow(), this::isOfSeveral);
+	}
+
+	/** A gradient of two parameters is reduced once for each of them. */
+	private boolean isOfSeveral(long identity) {
+		return this.slots.stream().filter((slot) -> slot.has(identity)).count() > 1;
 	}
 
 	/** The piggybacked values. */

@@ -2,6 +2,7 @@ package io.tutti.training;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.function.LongPredicate;
 
 import io.tutti.DataType;
 import io.tutti.training.internal.TensorIdentity;
@@ -36,6 +37,8 @@ final class GradientSlot {
 
 	/** Whether autograd has accumulated into the gradient in this step. */
 	private boolean computed;
+
+	private final LongPredicate ofSeveral;
 
 	/** Whether this rank had a gradient when it was taken. */
 	private boolean contributed;
@@ -76,8 +79,13 @@ final class GradientSlot {
 
 	}
 
-	GradientSlot(Parameter parameter, DataType type) {
+	/**
+	 * @param ofSeveral whether several parameters have the tensor of this identity as
+	 * their gradient now
+	 */
+	GradientSlot(Parameter parameter, DataType type, LongPredicate ofSeveral) {
 		this.parameter = parameter;
+		this.ofSeveral = ofSeveral;
 		this.type = type;
 		Tensor tensor = parameter.tensor();
 		this.place = ParameterPlacement.of(tensor);
@@ -280,9 +288,16 @@ final class GradientSlot {
 		}
 	}
 
+	/** Whether the parameter has the tensor of this identity as its gradient now. */
+	boolean has(long identity) {
+		try (Tensor gradient = this.parameter.tensor().grad()) {
+			return gradient.defined() && TensorIdentity.identity(gradient) == identity;
+		}
+	}
+
 	/**
-	 * Whether the gradient can be reduced where it is. A tensor or memory that it shares
-	 * may be read by the rest of the backward pass, or be another parameter's gradient.
+	 * Whether the gradient can be reduced where it is. Memory that it shares with another
+	 * tensor may be read by the rest of the backward pass, or be another gradient.
 	 */
 	private boolean isReducible(Tensor gradient) {
 		if (!gradient.defined()) {
@@ -293,10 +308,15 @@ final class GradientSlot {
 					+ " is sparse, which cannot be reduced: use the layer without sparse gradients");
 		}
 		try (Storage storage = gradient.storage()) {
-			return gradient.use_count() == 1 && storage.use_count() == 1 && TensorMemory.holdsValues(gradient)
+			return storage.use_count() == 1 && !isOfSeveral(gradient) && TensorMemory.holdsValues(gradient)
 					&& TensorMemory.type(gradient).filter(this.type::equals).isPresent() && hasLayout(gradient)
 					&& gradient.is_cpu() == this.place.isHost();
 		}
+	}
+
+	/** A tensor with one handle cannot be. The program may have further handles. */
+	private boolean isOfSeveral(Tensor gradient) {
+		return gradient.use_count() > 1 && this.ofSeveral.test(TensorIdentity.identity(gradient));
 	}
 
 	private boolean hasLayout(Tensor gradient) {

@@ -852,6 +852,23 @@ class DataParallelCasesTest {
 		}
 	}
 
+	@Test
+	void aGradientThatTheProgramHoldsIsReducedInItsPlace() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(RANKS, TIMEOUTS)) {
+			RankThreads.run(RANKS, LIMIT, (rank) -> {
+				Frozen model = new Frozen();
+				Tensor learning = model.parameters.get("learning");
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), model.tensors(),
+						SETTINGS); Tensor held = torch.full(new long[] { 3 }, new Scalar(1.0 + rank))) {
+					learning.mutable_grad().put(held);
+					replicas.synchronizeGradients();
+					assertThat(held.equal(torch.full(new long[] { 3 }, new Scalar(1.5)))).isTrue();
+				}
+				return null;
+			});
+		}
+	}
+
 	/** Rank 1 has no gradient, and so one without a lazy negation. */
 	@Test
 	void aLazilyNegatedGradientIsReducedAsItsValues() throws Exception {
