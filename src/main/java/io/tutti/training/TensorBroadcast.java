@@ -32,12 +32,13 @@ final class TensorBroadcast {
 				if (tensor.numel() == 0) {
 					continue;
 				}
-				if (tensor.is_cpu() && tensor.is_non_overlapping_and_dense() && TensorMemory.holdsValues(tensor)) {
+				boolean inMemoryOrder = tensor.is_cpu() && tensor.is_non_overlapping_and_dense();
+				if (inMemoryOrder && TensorMemory.holdsValues(tensor)) {
 					memories.add(TensorMemory.of(tensor));
 					written.add(tensor);
 					continue;
 				}
-				Copy copy = Copy.of(tensor);
+				Copy copy = Copy.of(tensor, inMemoryOrder);
 				copies.add(copy);
 				memories.add(TensorMemory.of(copy.values()));
 			}
@@ -50,11 +51,14 @@ final class TensorBroadcast {
 		}
 	}
 
-	/** A tensor's values in main memory, in row-major order. */
+	/**
+	 * A tensor's values in main memory. Where other ranks may broadcast the tensor itself
+	 * they are in its order, otherwise row-major.
+	 */
 	private record Copy(Tensor tensor, Tensor values) {
 
-		static Copy of(Tensor tensor) {
-			Tensor values = TensorMemory.values(tensor);
+		static Copy of(Tensor tensor, boolean inMemoryOrder) {
+			Tensor values = inMemoryOrder ? TensorMemory.resolved(tensor) : TensorMemory.values(tensor);
 			values.retainReference();
 			return new Copy(tensor, values);
 		}

@@ -113,8 +113,9 @@ public final class TensorCollectives {
 
 	/**
 	 * Replaces a tensor by the root's.
-	 * @param tensor the values on the root, which do not change; on other ranks a tensor
-	 * of the same shape and type
+	 * @param tensor the values on the root, which do not change, though a later backward
+	 * pass that needs them fails there as on other ranks; on these a tensor of the same
+	 * shape and type
 	 * @param root the rank whose values every rank gets
 	 * @throws IllegalArgumentException if elements of the tensor share memory
 	 */

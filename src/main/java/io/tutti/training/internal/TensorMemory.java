@@ -100,13 +100,21 @@ public final class TensorMemory {
 		}
 	}
 
-	/**
-	 * A tensor's values on its device, as {@link #values}. The memory of a conjugate or a
-	 * negative holds those of another tensor, until libtorch needs its values.
-	 */
+	/** A tensor's values on its device, as {@link #values}. */
 	public static Tensor inElementOrder(Tensor tensor) {
-		try (Tensor conjugated = tensor.resolve_conj(); Tensor negated = conjugated.resolve_neg()) {
-			return negated.contiguous();
+		try (Tensor resolved = resolved(tensor)) {
+			return resolved.contiguous();
+		}
+	}
+
+	/**
+	 * A tensor whose memory holds its values, with the same strides: the tensor itself or
+	 * a copy. The memory of a conjugate or a negative holds those of another tensor,
+	 * until libtorch needs its values.
+	 */
+	public static Tensor resolved(Tensor tensor) {
+		try (Tensor conjugated = tensor.resolve_conj()) {
+			return conjugated.resolve_neg();
 		}
 	}
 
