@@ -33,7 +33,10 @@ final class GroupComparison {
 	/** One late call, or a few, make no straggler. */
 	static final int STRAGGLING_CALLS = 5;
 
-	/** Calls that began before are history: a rank that was late then may not be now. */
+	/**
+	 * Calls that began before are history: a rank that was late then may not be now. A
+	 * group with few calls is compared by the latest of them, until it is idle as long.
+	 */
 	static final Duration ARRIVALS_WINDOW = Duration.ofMinutes(1);
 
 	private final String group;
@@ -104,9 +107,17 @@ final class GroupComparison {
 			return Arrivals.of(List.of());
 		}
 		RankTrace first = this.traces.firstEntry().getValue();
-		return Arrivals.of(group(first).calls()
+		List<CallRecord> calls = group(first).calls();
+		long since = first.takenNanos() - ARRIVALS_WINDOW.toNanos();
+		if (calls.isEmpty() || calls.getLast().startedNanos() < since) {
+			return Arrivals.of(List.of());
+		}
+		int from = Math.max(0, calls.size() - STRAGGLING_CALLS);
+		while (from > 0 && calls.get(from - 1).startedNanos() >= since) {
+			from--;
+		}
+		return Arrivals.of(calls.subList(from, calls.size())
 			.stream()
-			.filter((call) -> first.takenNanos() - call.startedNanos() <= ARRIVALS_WINDOW.toNanos())
 			.map((call) -> at(call.call().sequence()))
 			.filter((byRank) -> byRank.size() == this.traces.size())
 			.map(this::started)

@@ -158,6 +158,21 @@ class AnalysisTest {
 		assertThat(finding.text()).isEqualTo("group world is at #19");
 	}
 
+	/** One step takes 20 s. */
+	@Test
+	void aGroupWithFewCallsIsComparedByTheLatestFive() {
+		for (int rank = 0; rank < 3; rank++) {
+			List<CallRecord> calls = new ArrayList<>();
+			for (int sequence = 0; sequence < 8; sequence++) {
+				calls.add(done(rank, sequence, -90_000 + 20_000L * sequence + ((rank == 1) ? 30 : 0)));
+			}
+			trace(rank, world(3, calls.toArray(CallRecord[]::new)));
+		}
+		GroupFinding finding = only();
+		assertThat(finding.kind()).isEqualTo(Kind.STRAGGLING);
+		assertThat(finding.text()).startsWith("group world is at #7: rank 1 was last in 5 of the last 5 calls");
+	}
+
 	@Test
 	void aRankThatWasLateAtOneCallIsNoStraggler() {
 		trace(0, world(3, done(0, 0, 1000)));
