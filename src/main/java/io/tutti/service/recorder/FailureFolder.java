@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
@@ -32,6 +33,9 @@ final class FailureFolder {
 
 	/** A file that was not complete when its process was killed. */
 	private static final Pattern PARTIAL = Pattern.compile("\\d+\\.part");
+
+	/** A younger one may be that of another process of the same name, in use. */
+	private static final Duration PARTIAL_AGE = Duration.ofMinutes(1);
 
 	private final Path folder;
 
@@ -82,14 +86,22 @@ final class FailureFolder {
 	 * removed, such as another user's file in a shared folder, is skipped.
 	 */
 	private void prune() throws IOException {
-		List<Path> removed = Stream.concat(ours(PARTIAL).stream(), ours(STAMPED).stream().skip(this.keep)).toList();
-		for (Path old : removed) {
-			try {
-				Files.deleteIfExists(old);
+		for (Path old : ours(STAMPED).stream().skip(this.keep).toList()) {
+			remove(old, Duration.ZERO);
+		}
+		for (Path partial : ours(PARTIAL)) {
+			remove(partial, PARTIAL_AGE);
+		}
+	}
+
+	private static void remove(Path file, Duration age) {
+		try {
+			if (Files.getLastModifiedTime(file).toInstant().isBefore(Instant.now().minus(age))) {
+				Files.deleteIfExists(file);
 			}
-			catch (IOException ex) {
-				// Best effort: the new file has been written.
-			}
+		}
+		catch (IOException ex) {
+			// Best effort: the new file has been written.
 		}
 	}
 

@@ -3,6 +3,7 @@ package io.tutti.service.recorder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -56,12 +57,14 @@ class FailureFolderTest {
 	}
 
 	@Test
-	void anIncompleteFileOfThisRankIsRemoved() throws IOException {
-		Files.writeString(this.parent.resolve("tutti-flight-recorder-a-r1-17364.part"), "{");
+	void anOldIncompleteFileOfThisRankIsRemoved() throws IOException {
+		Path old = Files.writeString(this.parent.resolve("tutti-flight-recorder-a-r1-17364.part"), "{");
+		Files.setLastModifiedTime(old, FileTime.from(Instant.now().minusSeconds(90)));
+		Path inUse = Files.writeString(this.parent.resolve("tutti-flight-recorder-a-r1-17365.part"), "{");
 		Path other = Files.writeString(this.parent.resolve("tutti-flight-recorder-a-r12-17364.part"), "{");
 		Path file = new FailureFolder(this.parent, "a", 1, 1).write(new byte[] { 1 }, BEGIN);
 		assertThat(names(this.parent)).containsExactlyInAnyOrder(file.getFileName().toString(),
-				other.getFileName().toString());
+				inUse.getFileName().toString(), other.getFileName().toString());
 	}
 
 	@Test
