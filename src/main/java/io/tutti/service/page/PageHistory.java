@@ -163,7 +163,8 @@ final class PageHistory implements SmartLifecycle {
 		// reported.
 		boolean lost = peer.state() == PeerStatus.State.LOST && !this.group.isElastic();
 		if ((left || lost) && this.gone.add(peer.rank())) {
-			add(left ? "left" : "lost", "rank " + peer.rank() + (left ? " left" : " lost"));
+			List<Integer> launched = this.group.isElastic() ? this.group.history().ranks() : List.of();
+			add(left ? "left" : "lost", name(peer.rank(), launched) + (left ? " left" : " lost"));
 		}
 	}
 

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param rank the rank that asked
  * @param worldSize ranks in the group
  * @param answered the ranks that answered
- * @param problem what broke the group; absent while it is intact
+ * @param problem what is wrong with the group; absent if nothing is
  * @param silentRanks the ranks that did not answer: lost, left or too slow, or not asked
  * since rank 0, which passes on the question, is lost
  * @param elapsedMs how long the roll call took

@@ -279,11 +279,12 @@ function connect() {
 
 connect();
 setInterval(() => {
-  if (Date.now() - lastMessage > STALE_MILLIS) {
-    text("link", "✕ this rank sends nothing");
-    text("state", "◌ Unknown");
-    find("say").dataset.state = "unknown";
-    document.title = "◌ Tutti";
-  }
+  if (Date.now() - lastMessage <= STALE_MILLIS) return;
+  text("link", "✕ this rank sends nothing");
+  // Neither changes again.
+  if (["broken", "closed"].includes(find("say").dataset.state)) return;
+  text("state", "◌ Unknown");
+  find("say").dataset.state = "unknown";
+  document.title = "◌ Tutti";
 }, 1000);
 addEventListener("resize", drawAll);
