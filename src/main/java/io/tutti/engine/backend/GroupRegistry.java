@@ -322,7 +322,13 @@ final class GroupRegistry implements ControlListener {
 	private void notifyListener(Entry entry) {
 		Failure cause = entry.latch.failure();
 		if (cause != null && entry.notified.compareAndSet(false, true)) {
-			this.listener.broken(cause);
+			try {
+				this.listener.broken(cause);
+			}
+			catch (RuntimeException ex) {
+				// The thread of the failed call must get that failure.
+				this.listener.warn("the listener of group " + entry.identity.name() + " threw: " + ex);
+			}
 		}
 	}
 

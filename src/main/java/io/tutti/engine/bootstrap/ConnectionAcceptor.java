@@ -1,6 +1,7 @@
 package io.tutti.engine.bootstrap;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.nio.channels.ClosedChannelException;
@@ -89,8 +90,10 @@ public final class ConnectionAcceptor implements AutoCloseable {
 	 * Listens on a port. One that is in use is tried again for a second: a process that
 	 * this one has started, or one that replaces it, inherits a socket, and has the port
 	 * of one that was closed until it runs its program.
-	 * @throws java.net.BindException if the port stays in use, or if the address is not
-	 * of this host
+	 * @throws BindException if the port stays in use or is not permitted, or if the
+	 * address is not of this host
+	 * @throws InterruptedIOException if the thread is interrupted meanwhile, which stays
+	 * set
 	 */
 	public static ServerSocketChannel listen(InetSocketAddress at, int backlog) throws IOException {
 		long endNanos = System.nanoTime() + PORT_LIMIT.toNanos();
@@ -101,12 +104,15 @@ public final class ConnectionAcceptor implements AutoCloseable {
 			}
 			catch (IOException | RuntimeException ex) {
 				server.close();
-				boolean ended = System.nanoTime() - endNanos >= 0 || Thread.currentThread().isInterrupted();
-				if (ended || !(ex instanceof BindException) || !LocalAddress.isOfThisHost(at.getAddress())) {
+				if (!(ex instanceof BindException) || System.nanoTime() - endNanos >= 0
+						|| !LocalAddress.isOfThisHost(at.getAddress())) {
 					throw ex;
 				}
 			}
 			LockSupport.parkNanos(PORT_PAUSE.toNanos());
+			if (Thread.currentThread().isInterrupted()) {
+				throw new InterruptedIOException("interrupted while port " + at.getPort() + " was in use");
+			}
 		}
 	}
 

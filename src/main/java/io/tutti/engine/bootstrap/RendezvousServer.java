@@ -1,6 +1,7 @@
 package io.tutti.engine.bootstrap;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.net.BindException;
 import java.net.Inet6Address;
 import java.net.InetAddress;
@@ -83,9 +84,12 @@ final class RendezvousServer {
 		return resolve().stream().sorted(Comparator.comparing(InetAddress::isLoopbackAddress)).toList();
 	}
 
-	private ControlServer open(InetAddress address) {
+	private ControlServer open(InetAddress address) throws InterruptedException {
 		try {
 			return listen(address);
+		}
+		catch (InterruptedIOException ex) {
+			throw new InterruptedException(ex.getMessage());
 		}
 		catch (UnsupportedAddressTypeException ex) {
 			throw this.failure.address("this host has no " + ((address instanceof Inet6Address) ? "IPv6" : "IPv4"),

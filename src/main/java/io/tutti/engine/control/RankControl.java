@@ -92,7 +92,7 @@ public final class RankControl implements ControlPlane {
 	 * at about 70 bytes each, more with call sites, and they must fit into the backlog of
 	 * one connection.
 	 */
-	static final int MAX_CALLS_IN_ALL = 200_000;
+	static final int MAX_CALLS_IN_ALL = 50_000;
 
 	private static final List<Integer> RANK_ZERO = List.of(0);
 

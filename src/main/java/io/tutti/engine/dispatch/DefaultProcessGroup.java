@@ -579,7 +579,7 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		}
 		CompletableFuture<Message> sent = messages().sendAsync(transfer.buffer(), transfer.type(), transfer.peer(),
 				transfer.tag(), timeout());
-		return work(sent, sent, "send to rank " + transfer.peer() + " with tag " + transfer.tag());
+		return work(sent, sent, "send to " + nameOf(transfer.peer()) + " with tag " + transfer.tag());
 	}
 
 	private PointToPoint messages() {
