@@ -326,7 +326,7 @@ final class RankGroup {
 		};
 		long seconds = TimeUnit.NANOSECONDS.toSeconds(this.phaseEndNanos - System.nanoTime()) + 1;
 		report("waiting for " + runningRanks() + " to end; " + next + " in " + seconds + " s");
-		this.nextNoticeNanos += TimeUnit.NANOSECONDS.convert(this.timings.notice());
+		this.nextNoticeNanos = System.nanoTime() + TimeUnit.NANOSECONDS.convert(this.timings.notice());
 	}
 
 	private void onTimeout() {
