@@ -46,6 +46,9 @@ public final class ElasticEngine implements AutoCloseable {
 
 	private int failures;
 
+	/** The last generation whose loss was reported. */
+	private @Nullable Formation reported;
+
 	private ElasticEngine(FormationContext context) {
 		this.context = context;
 		context.member().whenLeft(this::fail);
@@ -148,8 +151,7 @@ public final class ElasticEngine implements AutoCloseable {
 			Formation before = last.formation();
 			List<Member> lost = (broken != null) ? lost(broken.failure(), before) : List.of();
 			if (broken != null) {
-				publish(new ElasticEvent.Lost(before.generation(), lost.stream().map(Member::slot).toList(),
-						Instant.now(), before.withSlots(broken.failure())));
+				reportLoss(before, broken.failure());
 				if (this.context.elastic().maxFailures() > 0
 						&& ++this.failures > this.context.elastic().maxFailures()) {
 					this.context.events()
@@ -192,6 +194,12 @@ public final class ElasticEngine implements AutoCloseable {
 		}
 	}
 
+	private void reportLoss(Formation broken, Failure failure) {
+		this.reported = broken;
+		publish(new ElasticEvent.Lost(broken.generation(), lost(failure, broken).stream().map(Member::slot).toList(),
+				Instant.now(), broken.withSlots(failure)));
+	}
+
 	/** Another rank has left a generation, which can no longer work. */
 	private void fail(Formation left, Failure failure) {
 		Formed current = this.formed;
@@ -229,9 +237,16 @@ public final class ElasticEngine implements AutoCloseable {
 
 	/**
 	 * Takes no part in further formations, so that the other members do not wait for this
-	 * one. The engine of the last generation stays open.
+	 * one. The engine of the last generation stays open. Reports a loss after which this
+	 * rank does not form the group again.
 	 */
 	void leave() {
+		Formed last = this.formed;
+		Failure failure = (last != null) ? last.engine().world().failure() : null;
+		if (last != null && failure != null && DefaultElasticGroup.continuesAfter(failure)
+				&& !last.formation().equals(this.reported)) {
+			reportLoss(last.formation(), failure);
+		}
 		this.context.member().leave();
 		this.context.endpoint().close();
 	}

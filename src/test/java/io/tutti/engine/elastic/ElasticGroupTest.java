@@ -242,6 +242,35 @@ class ElasticGroupTest {
 	}
 
 	@Test
+	void aLossIsReportedOnceAlsoIfThisRankEndsWithIt() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(3, 3, 1);
+		List<ElasticMembers.Rank> all = IntStream.range(0, 3).mapToObj((slot) -> ranks.new Rank(slot, 50)).toList();
+		List<ElasticEvent> ofEnding = new CopyOnWriteArrayList<>();
+		List<ElasticEvent> ofOther = new CopyOnWriteArrayList<>();
+		all.get(1).group.onEvent(ofEnding::add);
+		all.get(0).group.onEvent(ofOther::add);
+		all.get(2).atStep = () -> {
+			if (all.get(2).step == 20) {
+				all.get(2).close();
+			}
+		};
+		all.get(1).atRollback = () -> {
+			throw new IllegalStateException("the old state is gone");
+		};
+		all.forEach(ElasticMembers.Rank::start);
+		assertThat(all.get(0).result.get(60, TimeUnit.SECONDS)).isEqualTo(1275);
+		assertThatThrownBy(() -> all.get(1).result.get(60, TimeUnit.SECONDS))
+			.hasMessageContaining("the old state is gone");
+		assertThat(ofEnding).filteredOn(ElasticEvent.Lost.class::isInstance)
+			.singleElement()
+			.isInstanceOfSatisfying(ElasticEvent.Lost.class, (lost) -> assertThat(lost.slots()).containsExactly(2));
+		assertThat(ofOther)
+			.filteredOn((event) -> event instanceof ElasticEvent.Lost lost && lost.generation() == 0
+					&& lost.slots().equals(List.of(2)))
+			.hasSize(1);
+	}
+
+	@Test
 	void theOthersContinueWhenTheLoopOfTheFirstRankHasEndedAndItsGroupIsNotClosed() throws Exception {
 		ElasticMembers ranks = new ElasticMembers(4, 4, 1, Duration.ofSeconds(20));
 		List<ElasticMembers.Rank> all = IntStream.range(0, 4).mapToObj((slot) -> ranks.new Rank(slot, 50)).toList();

@@ -105,6 +105,9 @@ final class ElasticMembers {
 		volatile Runnable atSynchronize = () -> {
 		};
 
+		volatile Runnable atRollback = () -> {
+		};
+
 		/** Whether the group is closed when its run has ended. */
 		volatile boolean closes = true;
 
@@ -166,6 +169,7 @@ final class ElasticMembers {
 		@Override
 		public void rollback() {
 			// A step changes the state only after its collective.
+			this.atRollback.run();
 		}
 
 		@Override
