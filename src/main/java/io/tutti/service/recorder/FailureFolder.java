@@ -86,23 +86,20 @@ final class FailureFolder {
 	 * removed, such as another user's file in a shared folder, is skipped.
 	 */
 	private void prune() throws IOException {
-		for (Path old : ours(STAMPED).stream().skip(this.keep).toList()) {
-			remove(old, Duration.ZERO);
-		}
-		for (Path partial : ours(PARTIAL)) {
-			remove(partial, PARTIAL_AGE);
+		Stream<Path> old = ours(STAMPED).stream().skip(this.keep);
+		Stream<Path> abandoned = ours(PARTIAL).stream().filter(FailureFolder::isAbandoned);
+		for (Path file : Stream.concat(old, abandoned).toList()) {
+			try {
+				Files.deleteIfExists(file);
+			}
+			catch (IOException ex) {
+				// Best effort: the new file has been written.
+			}
 		}
 	}
 
-	private static void remove(Path file, Duration age) {
-		try {
-			if (Files.getLastModifiedTime(file).toInstant().isBefore(Instant.now().minus(age))) {
-				Files.deleteIfExists(file);
-			}
-		}
-		catch (IOException ex) {
-			// Best effort: the new file has been written.
-		}
+	private static boolean isAbandoned(Path partial) {
+		return partial.toFile().lastModified() < System.currentTimeMillis() - PARTIAL_AGE.toMillis();
 	}
 
 	private List<Path> ours(Pattern ending) throws IOException {

@@ -126,15 +126,20 @@ class AnalysisTest {
 		assertThat(finding.text()).endsWith("have been in it for 12.0 s, rank 2 entered last, 2.0 s after the first");
 	}
 
-	@Test
-	void aRankThatIsLateRepeatedlyIsAStraggler() {
+	/** Calls of three ranks at regular times in milliseconds; rank 1 is 30 ms late. */
+	private void traceLateRank(int count, long first, long period) {
 		for (int rank = 0; rank < 3; rank++) {
 			List<CallRecord> calls = new ArrayList<>();
-			for (int sequence = 0; sequence < 20; sequence++) {
-				calls.add(done(rank, sequence, 1000L * sequence + ((rank == 1) ? 30 : 0)));
+			for (int sequence = 0; sequence < count; sequence++) {
+				calls.add(done(rank, sequence, first + period * sequence + ((rank == 1) ? 30 : 0)));
 			}
 			trace(rank, world(3, calls.toArray(CallRecord[]::new)));
 		}
+	}
+
+	@Test
+	void aRankThatIsLateRepeatedlyIsAStraggler() {
+		traceLateRank(20, 0, 1000);
 		GroupFinding finding = only();
 		assertThat(finding.kind()).isEqualTo(Kind.STRAGGLING);
 		assertThat(finding.ranks()).containsExactly(1);
@@ -145,13 +150,7 @@ class AnalysisTest {
 
 	@Test
 	void lateArrivalsAreForgottenAfterAMinute() {
-		for (int rank = 0; rank < 3; rank++) {
-			List<CallRecord> calls = new ArrayList<>();
-			for (int sequence = 0; sequence < 20; sequence++) {
-				calls.add(done(rank, sequence, -60_000 + 1000L * sequence + ((rank == 1) ? 30 : 0)));
-			}
-			trace(rank, world(3, calls.toArray(CallRecord[]::new)));
-		}
+		traceLateRank(20, -60_000, 1000);
 		GroupFinding finding = only();
 		assertThat(finding.kind()).isEqualTo(Kind.MOVING);
 		assertThat(finding.arrivals()).isEmpty();
@@ -161,13 +160,7 @@ class AnalysisTest {
 	/** One step takes 20 s. */
 	@Test
 	void aGroupWithFewCallsIsComparedByTheLatestFive() {
-		for (int rank = 0; rank < 3; rank++) {
-			List<CallRecord> calls = new ArrayList<>();
-			for (int sequence = 0; sequence < 8; sequence++) {
-				calls.add(done(rank, sequence, -90_000 + 20_000L * sequence + ((rank == 1) ? 30 : 0)));
-			}
-			trace(rank, world(3, calls.toArray(CallRecord[]::new)));
-		}
+		traceLateRank(8, -90_000, 20_000);
 		GroupFinding finding = only();
 		assertThat(finding.kind()).isEqualTo(Kind.STRAGGLING);
 		assertThat(finding.text()).startsWith("group world is at #7: rank 1 was last in 5 of the last 5 calls");

@@ -130,7 +130,7 @@ public final class Communicator implements AutoCloseable {
 	 * @param root rank of the root, in {@code 0..size-1}, the same on every rank
 	 */
 	public void bcast(Object buffer, int count, DataType type, int root) {
-		MpiCall call = new MpiCall(this.group, Collective.BROADCAST.label());
+		MpiCall call = call(Collective.BROADCAST);
 		this.group.broadcast(call.buffer(buffer, count, type), type, call.root(root));
 	}
 
@@ -145,7 +145,7 @@ public final class Communicator implements AutoCloseable {
 	 * @return the call in progress; its buffers are left alone until it is done
 	 */
 	public Request iBcast(Object buffer, int count, DataType type, int root) {
-		MpiCall call = new MpiCall(this.group, Collective.BROADCAST.label());
+		MpiCall call = call(Collective.BROADCAST);
 		return new Request(this.group.broadcastAsync(call.buffer(buffer, count, type), type, call.root(root)));
 	}
 
@@ -160,7 +160,7 @@ public final class Communicator implements AutoCloseable {
 	 * @param op operator that combines the operands, the same on every rank
 	 */
 	public void allReduce(Object send, Object receive, int count, DataType type, ReduceOp op) {
-		MpiCall call = new MpiCall(this.group, Collective.ALL_REDUCE.label());
+		MpiCall call = call(Collective.ALL_REDUCE);
 		this.group.allReduce(call.buffer(send, count, type), call.buffer(receive, count, type), type, op);
 	}
 
@@ -174,7 +174,7 @@ public final class Communicator implements AutoCloseable {
 	 * @param op operator that combines the operands, the same on every rank
 	 */
 	public void allReduce(Object buffer, int count, DataType type, ReduceOp op) {
-		MpiCall call = new MpiCall(this.group, Collective.ALL_REDUCE.label());
+		MpiCall call = call(Collective.ALL_REDUCE);
 		this.group.allReduce(call.buffer(buffer, count, type), type, op);
 	}
 
@@ -190,7 +190,7 @@ public final class Communicator implements AutoCloseable {
 	 * @return the call in progress; its buffers are left alone until it is done
 	 */
 	public Request iAllReduce(Object send, Object receive, int count, DataType type, ReduceOp op) {
-		MpiCall call = new MpiCall(this.group, Collective.ALL_REDUCE.label());
+		MpiCall call = call(Collective.ALL_REDUCE);
 		return new Request(
 				this.group.allReduceAsync(call.buffer(send, count, type), call.buffer(receive, count, type), type, op));
 	}
@@ -206,7 +206,7 @@ public final class Communicator implements AutoCloseable {
 	 * @return the call in progress; its buffers are left alone until it is done
 	 */
 	public Request iAllReduce(Object buffer, int count, DataType type, ReduceOp op) {
-		MpiCall call = new MpiCall(this.group, Collective.ALL_REDUCE.label());
+		MpiCall call = call(Collective.ALL_REDUCE);
 		return new Request(this.group.allReduceAsync(call.buffer(buffer, count, type), type, op));
 	}
 
@@ -222,7 +222,7 @@ public final class Communicator implements AutoCloseable {
 	 * @param root rank of the root, in {@code 0..size-1}, the same on every rank
 	 */
 	public void reduce(Object send, @Nullable Object receive, int count, DataType type, ReduceOp op, int root) {
-		MpiCall call = new MpiCall(this.group, Collective.REDUCE.label());
+		MpiCall call = call(Collective.REDUCE);
 		this.group.reduce(call.buffer(send, count, type), call.onRoot("receive", receive, count, type, root), type, op,
 				root);
 	}
@@ -238,7 +238,7 @@ public final class Communicator implements AutoCloseable {
 	 * @param root rank of the root, in {@code 0..size-1}, the same on every rank
 	 */
 	public void reduce(Object buffer, int count, DataType type, ReduceOp op, int root) {
-		MpiCall call = new MpiCall(this.group, Collective.REDUCE.label());
+		MpiCall call = call(Collective.REDUCE);
 		MemorySegment memory = call.buffer(buffer, count, type);
 		this.group.reduce(memory, memory, type, op, call.root(root));
 	}
@@ -253,7 +253,7 @@ public final class Communicator implements AutoCloseable {
 	 * @param type element type, the same on every rank
 	 */
 	public void allGather(Object send, Object receive, int count, DataType type) {
-		MpiCall call = new MpiCall(this.group, Collective.ALL_GATHER.label());
+		MpiCall call = call(Collective.ALL_GATHER);
 		this.group.allGather(call.buffer(send, count, type), call.whole(receive, count, type), type);
 	}
 
@@ -265,7 +265,7 @@ public final class Communicator implements AutoCloseable {
 	 * @param type element type, the same on every rank
 	 */
 	public void allGather(Object buffer, int count, DataType type) {
-		MpiCall call = new MpiCall(this.group, Collective.ALL_GATHER.label());
+		MpiCall call = call(Collective.ALL_GATHER);
 		MemorySegment all = call.whole(buffer, count, type);
 		this.group.allGather(MpiBuffer.copy(own(all)), all, type);
 	}
@@ -281,7 +281,7 @@ public final class Communicator implements AutoCloseable {
 	 * @param op operator that combines the operands, the same on every rank
 	 */
 	public void reduceScatter(Object send, Object receive, int[] counts, DataType type, ReduceOp op) {
-		MpiCall call = new MpiCall(this.group, Collective.REDUCE_SCATTER.label());
+		MpiCall call = call(Collective.REDUCE_SCATTER);
 		long[] parts = call.parts(counts);
 		this.group.reduceScatter(call.buffer(send, Arrays.stream(parts).sum(), type),
 				call.buffer(receive, parts[rank()], type), parts, type, op);
@@ -298,7 +298,7 @@ public final class Communicator implements AutoCloseable {
 	 * @param op operator that combines the operands, the same on every rank
 	 */
 	public void reduceScatter(Object buffer, int[] counts, DataType type, ReduceOp op) {
-		MpiCall call = new MpiCall(this.group, Collective.REDUCE_SCATTER.label());
+		MpiCall call = call(Collective.REDUCE_SCATTER);
 		long[] parts = call.parts(counts);
 		MemorySegment operand = call.buffer(buffer, Arrays.stream(parts).sum(), type);
 		this.group.reduceScatter(MpiBuffer.copy(operand), call.buffer(buffer, parts[rank()], type), parts, type, op);
@@ -315,7 +315,7 @@ public final class Communicator implements AutoCloseable {
 	 * @param op operator that combines the operands, the same on every rank
 	 */
 	public void reduceScatterBlock(Object send, Object receive, int count, DataType type, ReduceOp op) {
-		MpiCall call = new MpiCall(this.group, Collective.REDUCE_SCATTER.label());
+		MpiCall call = call(Collective.REDUCE_SCATTER);
 		this.group.reduceScatter(call.whole(send, count, type), call.buffer(receive, count, type), type, op);
 	}
 
@@ -330,7 +330,7 @@ public final class Communicator implements AutoCloseable {
 	 * @param root rank of the root, in {@code 0..size-1}, the same on every rank
 	 */
 	public void gather(Object send, @Nullable Object receive, int count, DataType type, int root) {
-		MpiCall call = new MpiCall(this.group, Collective.GATHER.label());
+		MpiCall call = call(Collective.GATHER);
 		this.group.gather(call.buffer(send, count, type),
 				call.onRoot("receive", receive, (long) count * size(), type, root), type, root);
 	}
@@ -345,7 +345,7 @@ public final class Communicator implements AutoCloseable {
 	 * @param root rank of the root, in {@code 0..size-1}, the same on every rank
 	 */
 	public void gather(Object buffer, int count, DataType type, int root) {
-		MpiCall call = new MpiCall(this.group, Collective.GATHER.label());
+		MpiCall call = call(Collective.GATHER);
 		if (rank() != call.root(root)) {
 			this.group.gather(call.buffer(buffer, count, type), MemorySegment.NULL, type, root);
 			return;
@@ -365,7 +365,7 @@ public final class Communicator implements AutoCloseable {
 	 * @param root rank of the root, in {@code 0..size-1}, the same on every rank
 	 */
 	public void scatter(@Nullable Object send, Object receive, int count, DataType type, int root) {
-		MpiCall call = new MpiCall(this.group, Collective.SCATTER.label());
+		MpiCall call = call(Collective.SCATTER);
 		this.group.scatter(call.onRoot("send", send, (long) count * size(), type, root),
 				call.buffer(receive, count, type), type, root);
 	}
@@ -380,7 +380,7 @@ public final class Communicator implements AutoCloseable {
 	 * @param root rank of the root, in {@code 0..size-1}, the same on every rank
 	 */
 	public void scatter(Object buffer, int count, DataType type, int root) {
-		MpiCall call = new MpiCall(this.group, Collective.SCATTER.label());
+		MpiCall call = call(Collective.SCATTER);
 		if (rank() != call.root(root)) {
 			this.group.scatter(MemorySegment.NULL, call.buffer(buffer, count, type), type, root);
 			return;
@@ -400,7 +400,7 @@ public final class Communicator implements AutoCloseable {
 	 * @param type element type, the same on every rank
 	 */
 	public void allToAll(Object send, Object receive, int count, DataType type) {
-		MpiCall call = new MpiCall(this.group, Collective.ALL_TO_ALL.label());
+		MpiCall call = call(Collective.ALL_TO_ALL);
 		this.group.allToAll(call.whole(send, count, type), call.whole(receive, count, type), type);
 	}
 
@@ -413,7 +413,7 @@ public final class Communicator implements AutoCloseable {
 	 * @param type element type, the same on every rank
 	 */
 	public void allToAll(Object buffer, int count, DataType type) {
-		MpiCall call = new MpiCall(this.group, Collective.ALL_TO_ALL.label());
+		MpiCall call = call(Collective.ALL_TO_ALL);
 		MemorySegment all = call.whole(buffer, count, type);
 		this.group.allToAll(MpiBuffer.copy(all), all, type);
 	}
@@ -558,6 +558,10 @@ public final class Communicator implements AutoCloseable {
 				failure.addSuppressed(ex);
 			}
 		}
+	}
+
+	private MpiCall call(Collective collective) {
+		return new MpiCall(this.group, collective.label());
 	}
 
 	private MemorySegment own(MemorySegment all) {
