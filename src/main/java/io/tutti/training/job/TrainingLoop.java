@@ -92,7 +92,7 @@ final class TrainingLoop implements AutoCloseable {
 	 */
 	void restore() {
 		if (this.checkpoints != null) {
-			this.checkpoints.restore((kept) -> this.state.become(current().with(kept)));
+			this.checkpoints.restore((kept) -> this.state.become(current().restored(kept)));
 			requireWithinJob(this.options.checkpoint());
 		}
 	}
@@ -120,15 +120,18 @@ final class TrainingLoop implements AutoCloseable {
 		if (this.checkpoints != null) {
 			this.checkpoints.open();
 		}
-		if (progress().epochSamples() > 0 && progress().step() % this.schedule.stepsPerEpoch() == 0) {
+		boolean epochEnd = progress().step() % this.schedule.stepsPerEpoch() == 0;
+		boolean stop = stopped();
+		if (epochEnd && progress().epochSamples() > 0 && !current().epochEnded()) {
 			int epoch = Math.toIntExact(progress().step() / this.schedule.stepsPerEpoch()) - 1;
-			if (endEpoch(epoch, stopped())) {
-				stop();
-			}
+			stop = endEpoch(epoch, stop);
 		}
-		if (this.checkpoints != null && isSaved(progress().step() % this.schedule.stepsPerEpoch() == 0)) {
+		if (stop) {
+			stop();
+		}
+		if (this.checkpoints != null && isSaved(epochEnd)) {
 			requireFiniteParameters();
-			this.checkpoints.save(progress());
+			this.checkpoints.save(current().resumable());
 		}
 	}
 
@@ -181,7 +184,7 @@ final class TrainingLoop implements AutoCloseable {
 		this.state.begin(step.step() + 1);
 		this.listener.selected(new StepSamples(step.step() + 1, this.group.generation(), this.group.rank(), samples));
 		StepTotals all = this.replica.learn(step, samples, batch, isAskedToStop());
-		this.state.become(current().with(progress().plus(all.lossSum(), batch)));
+		this.state.become(current().afterStep(all.lossSum(), batch));
 		this.divergence.step(progress().step(), all.lossSum());
 		StepTimes took = new StepTimes(batch, System.nanoTime() - start, this.replica.selectionNanos() - dataNanos,
 				this.replica.replicas().waitedNanos() - waitedNanos);
@@ -198,11 +201,12 @@ final class TrainingLoop implements AutoCloseable {
 	 */
 	private boolean endEpoch(int epoch, boolean stop) {
 		OptionalDouble score = score(stop);
-		this.listener.epochDone(new EpochResult(epoch + 1, this.options.epochs(), progress().meanLoss(),
-				this.test.metric(), score.orElse(Double.NaN)));
 		double loss = progress().meanLoss();
+		if (this.state.endEpoch()) {
+			this.listener.epochDone(new EpochResult(epoch + 1, this.options.epochs(), loss, this.test.metric(),
+					score.orElse(Double.NaN)));
+		}
 		this.divergence.epoch(epoch + 1, loss);
-		this.state.become(current().atNextEpoch(loss));
 		return score.isEmpty();
 	}
 
@@ -221,19 +225,17 @@ final class TrainingLoop implements AutoCloseable {
 				if (!last) {
 					requireFiniteParameters();
 				}
-				this.checkpoints.save(progress());
+				this.checkpoints.save(current().resumable());
 			}
 		}
 		this.commit.run();
 	}
 
 	private void stop() {
-		if (stopped()) {
-			return;
+		if (this.state.stop()) {
+			String reason = this.stopReason.get();
+			this.listener.stopping(progress().step(), (reason != null) ? reason : ANOTHER_RANK);
 		}
-		this.state.become(current().asStopped());
-		String reason = this.stopReason.get();
-		this.listener.stopping(progress().step(), (reason != null) ? reason : ANOTHER_RANK);
 	}
 
 	private boolean isAskedToStop() {

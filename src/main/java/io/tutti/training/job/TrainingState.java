@@ -26,6 +26,11 @@ final class TrainingState implements ElasticState, AutoCloseable {
 
 	private long lastBegun;
 
+	/** The last step after which this rank has reported the end of an epoch. */
+	private long reportedEpochEnd;
+
+	private boolean stopReported;
+
 	/** Staging memory, only of an elastic job. */
 	private @Nullable ModelState model;
 
@@ -55,17 +60,45 @@ final class TrainingState implements ElasticState, AutoCloseable {
 	}
 
 	/**
-	 * A generation of an elastic group begins. The ranks agree on the id of the job, and
-	 * count the step that some of them have begun and none has completed. A collective
-	 * call.
+	 * The ranks have agreed to stop.
+	 * @return whether this rank has not reported it yet
+	 */
+	boolean stop() {
+		boolean first = !this.stopReported;
+		this.stopReported = true;
+		this.current = this.current.asStopped();
+		return first;
+	}
+
+	/**
+	 * The model has been evaluated after the last step of an epoch.
+	 * @return whether this rank has not reported it yet
+	 */
+	boolean endEpoch() {
+		boolean first = this.reportedEpochEnd < step();
+		this.reportedEpochEnd = Math.max(this.reportedEpochEnd, step());
+		this.current = this.current.atEpochEnd();
+		return first;
+	}
+
+	/**
+	 * A generation of an elastic group begins. A lost rank may have ended a collective
+	 * call on some ranks only. So the ranks agree on everything that is no part of a
+	 * step: an epoch ends again unless it has ended on all of them. A collective call.
 	 */
 	void enter(ProcessGroup group) {
-		long known = this.current.job();
-		long id = (known == 0 && group.rank() == 0) ? new SecureRandom().nextLong(1, Long.MAX_VALUE) : known;
-		long[] all = { id, Math.max(0, this.lastBegun - step()) };
+		JobRecord own = this.current;
+		long id = (own.job() == 0 && group.rank() == 0) ? new SecureRandom().nextLong(1, Long.MAX_VALUE) : own.job();
+		long begun = Math.max(0, this.lastBegun - step());
+		long[] all = { id, own.repeatedSteps() + begun, own.generations(), own.stopped() ? 1 : 0,
+				own.epochEnded() ? 0 : 1 };
 		group.allReduce(all, ReduceOp.MAX);
+		double[] lossBefore = { Double.isNaN(own.lossBefore()) ? Double.NEGATIVE_INFINITY : own.lossBefore() };
+		group.allReduce(lossBefore, ReduceOp.MAX);
 		this.lastBegun = step();
-		this.current = this.current.atNextGeneration(all[0], this.current.repeatedSteps() + all[1]);
+		this.current = new JobRecord(own.progress(), all[4] == 0,
+				(lossBefore[0] == Double.NEGATIVE_INFINITY) ? Double.NaN : lossBefore[0], own.previousEpochLoss(),
+				all[3] != 0, all[0], all[1], Math.toIntExact(all[2] + 1));
 	}
 
 	@Override
@@ -94,9 +127,10 @@ final class TrainingState implements ElasticState, AutoCloseable {
 		this.replica.stateReplaced();
 	}
 
+	/** Without what the ranks agree on when they enter a generation. */
 	@Override
 	public byte[] digest() {
-		return broadcast().digest(this.current);
+		return broadcast().digest(this.current.progress());
 	}
 
 	private StateBroadcast broadcast() {

@@ -1,0 +1,172 @@
+package io.tutti.training.job;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.tutti.ProcessGroup;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.RankThreads;
+import io.tutti.engine.backend.SimulatedWorld;
+import io.tutti.training.SampleCounts;
+import io.tutti.training.SharesLibtorch;
+import io.tutti.training.TrainingDevice;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A lost rank may have ended the last collective call on some of the others only: their
+ * records of the job differ, though their models do not.
+ */
+@Timeout(60)
+@SharesLibtorch
+class TrainingStateTest {
+
+	private static final int STEPS = 45;
+
+	/** What one rank has reported, and the records and hashes of its state. */
+	private record Seen(List<String> events, JobRecord entered, JobRecord resumed, byte[] before, byte[] after) {
+	}
+
+	/** A false warning of differing states would point to faulty memory. */
+	@Test
+	void theEndOfAnEpochThatOnlyOneRankHasCompletedIsRepeatedAndReportedOnceByEach() throws Exception {
+		List<Seen> seen = resume((rank, state) -> {
+			if (rank == 0) {
+				state.become(state.current().withLossBefore(2.5));
+				assertThat(state.endEpoch()).isTrue();
+			}
+		});
+		assertThat(seen.get(0).before()).isEqualTo(seen.get(1).before());
+		assertThat(seen.get(0).events()).isEmpty();
+		assertThat(seen.get(1).events()).containsExactly("epoch 1");
+		assertThat(seen).allSatisfy((rank) -> {
+			assertThat(rank.entered().epochEnded()).isFalse();
+			assertThat(rank.entered().lossBefore()).isEqualTo(2.5);
+			assertThat(rank.resumed().epochEnded()).isTrue();
+			assertThat(rank.resumed()).isEqualTo(seen.getFirst().resumed());
+			assertThat(rank.after()).isEqualTo(seen.getFirst().before());
+		});
+	}
+
+	@Test
+	void anEpochThatAllRanksHaveEndedIsNotEndedAgain() throws Exception {
+		List<Seen> seen = resume((rank, state) -> assertThat(state.endEpoch()).isTrue());
+		assertThat(seen).allSatisfy((rank) -> {
+			assertThat(rank.events()).isEmpty();
+			assertThat(rank.resumed().epochEnded()).isTrue();
+		});
+	}
+
+	@Test
+	void aStopOnWhichOnlyOneRankKnowsThatAllAgreedStopsAll() throws Exception {
+		List<Seen> seen = resume((rank, state) -> {
+			if (rank == 1) {
+				assertThat(state.endEpoch()).isTrue();
+				assertThat(state.stop()).isTrue();
+			}
+		});
+		assertThat(seen.get(0).events()).containsExactly("epoch 1", "stopping after 45");
+		assertThat(seen.get(1).events()).isEmpty();
+		assertThat(seen).allSatisfy((rank) -> assertThat(rank.resumed().stopped()).isTrue());
+	}
+
+	/** The number of steps begun again is that of all ranks, each counted once. */
+	@Test
+	void aRankThatHasEnteredTheGenerationAloneAgreesWithTheOthers() throws Exception {
+		List<Seen> seen = resume((rank, state) -> {
+			state.begin(STEPS + 1);
+			if (rank == 0) {
+				try (SimulatedWorld alone = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
+					state.enter(alone.group(0));
+				}
+			}
+		});
+		assertThat(seen).allSatisfy((rank) -> {
+			assertThat(rank.entered()).isEqualTo(seen.getFirst().entered());
+			assertThat(rank.entered().job()).isPositive();
+			assertThat(rank.entered().repeatedSteps()).isEqualTo(1);
+			assertThat(rank.entered().generations()).isEqualTo(2);
+		});
+	}
+
+	/** The loss of an epoch counts until the first step of the next one. */
+	@Test
+	void anEpochBeginsWithTheStepAfterTheEndOfTheLast() {
+		JobRecord ended = JobRecord.START.afterStep(6, 2).afterStep(2, 2).atEpochEnd();
+		assertThat(ended.lastEpochLoss()).isEqualTo(2);
+		assertThat(ended.resumable().epochSamples()).isZero();
+		JobRecord next = ended.afterStep(3, 1);
+		assertThat(next.epochEnded()).isFalse();
+		assertThat(next.progress().meanLoss()).isEqualTo(3);
+		assertThat(next.progress().step()).isEqualTo(3);
+		assertThat(next.lastEpochLoss()).isEqualTo(2);
+		assertThat(JobRecord.START.restored(ended.resumable()).afterStep(3, 1).progress()).isEqualTo(next.progress());
+	}
+
+	/** What a rank has done with its state before the generation begins. */
+	private interface Before {
+
+		void act(int rank, TrainingState state);
+
+	}
+
+	/** Two ranks resume after the last step of the first epoch. */
+	private static List<Seen> resume(Before before) throws Exception {
+		ClassifierJob job = ClassifierJob.defaults();
+		try (SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS)) {
+			return RankThreads.run(2, Duration.ofSeconds(40), (rank) -> {
+				GuardedTask task = new GuardedTask(job.task());
+				try (task) {
+					SampleCounts samples = task.load(1, TrainingDevice.CPU);
+					Replica replica = new Replica(task, 1, TrainingDevice.CPU, true, false);
+					try (TrainingState state = new TrainingState(replica, (_) -> {
+					})) {
+						state.become(afterSteps());
+						before.act(rank, state);
+						return resume(world.group(rank), job, task, samples, state);
+					}
+				}
+			});
+		}
+	}
+
+	private static JobRecord afterSteps() {
+		JobRecord steps = JobRecord.START;
+		for (int step = 0; step < STEPS; step++) {
+			steps = steps.afterStep(1, 1);
+		}
+		return steps;
+	}
+
+	private static Seen resume(ProcessGroup group, ClassifierJob job, GuardedTask task, SampleCounts samples,
+			TrainingState state) {
+		byte[] before = state.digest();
+		List<String> events = new ArrayList<>();
+		TrainingListener listener = new TrainingListener() {
+
+			@Override
+			public void epochDone(EpochResult result) {
+				events.add("epoch " + result.epoch());
+			}
+
+			@Override
+			public void stopping(long step, String reason) {
+				events.add("stopping after " + step);
+			}
+
+		};
+		state.enter(group);
+		JobRecord entered = state.current();
+		try (TrainingLoop loop = new TrainingLoop(group, job.options(), listener, new AtomicReference<>(),
+				job.options().fingerprint(task.identity(), samples), task, samples, state, () -> {
+				})) {
+			loop.resume();
+		}
+		return new Seen(events, entered, state.current(), before, state.digest());
+	}
+
+}
