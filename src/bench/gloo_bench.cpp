@@ -4,8 +4,9 @@
 // Starts its ranks itself and pins them to a core each where there are enough. The variant names Gloo's algorithm:
 //   tcp, tcp-ring, tcp-bcube            new-style calls on unbound buffers
 //   tcp-hd, tcp-ring-chunked, tcp-bound class based algorithms on bound buffers
-//   tcp-hd-busy-poll, ...-busy-poll     the same with Pair::setSync(true, busyPoll = true)
+//   tcp-hd-busy-poll, ...-busy-poll     the same with Pair::setSync(true, busyPoll = true), up to 1 MiB
 #include <gloo/allgather.h>
+#include <gloo/allgather_ring.h>
 #include <gloo/allreduce.h>
 #include <gloo/allreduce_halving_doubling.h>
 #include <gloo/allreduce_ring_chunked.h>
@@ -13,6 +14,7 @@
 #include <gloo/barrier.h>
 #include <gloo/barrier_all_to_all.h>
 #include <gloo/broadcast.h>
+#include <gloo/broadcast_one_to_all.h>
 #include <gloo/config.h>
 #include <gloo/gather.h>
 #include <gloo/reduce.h>
@@ -21,6 +23,8 @@
 #include <gloo/rendezvous/file_store.h>
 #include <gloo/rendezvous/prefix_store.h>
 #include <gloo/scatter.h>
+#include <gloo/transport/buffer.h>
+#include <gloo/transport/pair.h>
 #include <gloo/transport/tcp/device.h>
 
 #include <sched.h>
@@ -41,15 +45,18 @@
 #include <vector>
 
 using Call = std::function<void(int)>;
+using Pairs = std::shared_ptr<gloo::Context>;
 using Algorithm = gloo::AllreduceOptions::Algorithm;
 
 static const size_t SMALL_BYTES = 65536;
+static const size_t BOUND_BYTES = 64u << 20;  // bound buffers take more memory than is sensible above
+static const size_t POLL_BYTES = 1u << 20;
 static const double WARM_UP_US = 500e3;
 static int rank_, n;
 static float *a, *b;  // the full buffer, and the other one where a call takes two
 static double budgetUs;
 static int samples_, warmup_;
-static std::shared_ptr<gloo::Context> ctx, old, poll_;  // plain; for bound buffers; the same, polling
+static Pairs ctx, old, poll_;  // plain; for bound buffers; the same, polling
 
 static double now() {
   timespec t;
@@ -138,7 +145,7 @@ static int plan(const std::function<void()>& calls) {
   for (int i = 0; i < 3; i++) calls();
   return (int)fromRank0(std::min(4000.0, std::max(5.0, budgetUs / ((now() - start) / 3 + 1e-3))));
 }
-static void measure(const char* variant, const std::string& c, size_t count, bool inPlace, const Call& one) {
+static void measure(const std::string& variant, const std::string& c, size_t count, bool inPlace, const Call& one) {
   size_t bytes = count * sizeof(float);
   double wrong = check(c, count, inPlace, one);
   memset(a, 0, bytes);
@@ -162,7 +169,7 @@ static void measure(const char* variant, const std::string& c, size_t count, boo
   wrong += check(c, count, inPlace, one);
   if (rank_ == 0) {
     printf("R\tgloo-%d.%d.%d\t%s\t%s\t%d\t%zu\t%.3f\t%.3f\t%.3f\t%d\t%.0f\n", GLOO_VERSION_MAJOR, GLOO_VERSION_MINOR,
-           GLOO_VERSION_PATCH, variant, c.c_str(), n, bytes, slowest[0], slowest[1], slowest[2], samples, wrong);
+           GLOO_VERSION_PATCH, variant.c_str(), c.c_str(), n, bytes, slowest[0], slowest[1], slowest[2], samples, wrong);
     fflush(stdout);
   }
 }
@@ -175,30 +182,53 @@ static void allReduceNew(const char* variant, Algorithm algorithm, size_t count)
   o.setTag(1);
   measure(variant, "all-reduce", count, true, [&](int) { gloo::allreduce(o); });
 }
-template <class A>
-static void allReduceBound(const char* variant, std::shared_ptr<gloo::Context> c, size_t count) {
-  A algorithm(c, std::vector<float*>{a}, (int)count, &boundSum);
-  controlBarrier();
-  measure(variant, "all-reduce", count, true, [&](int) { algorithm.run(); });
+// Measures a call on bound buffers over blocking pairs, and at the sizes where it can be faster over polling ones.
+static void bound(const std::string& variant, const std::string& c, size_t count, bool inPlace, const std::function<Call(Pairs)>& bind) {
+  for (const Pairs& pairs : {old, poll_}) {
+    if (pairs == poll_ && count * sizeof(float) > POLL_BYTES) return;
+    Call one = bind(pairs);
+    controlBarrier();
+    measure(pairs == poll_ ? variant + "-busy-poll" : variant, c, count, inPlace, one);
+  }
+}
+// A call of a class based algorithm.
+template <class A, class... Arguments>
+static Call runs(Arguments... arguments) {
+  auto algorithm = std::make_shared<A>(arguments...);
+  return [=](int) { algorithm->run(); };
 }
 static void allReduce(size_t count) {
-  size_t bytes = count * sizeof(float);
   allReduceNew("tcp-ring", Algorithm::RING, count);
   allReduceNew("tcp-bcube", Algorithm::BCUBE, count);
-  if (bytes <= (64u << 20)) {  // bound buffers take more memory than is sensible above
-    allReduceBound<gloo::AllreduceHalvingDoubling<float>>("tcp-hd", old, count);
-    allReduceBound<gloo::AllreduceRingChunked<float>>("tcp-ring-chunked", old, count);
-  }
-  if (bytes <= (1u << 20)) allReduceBound<gloo::AllreduceHalvingDoubling<float>>("tcp-hd-busy-poll", poll_, count);
+  if (count * sizeof(float) > BOUND_BYTES) return;
+  std::vector<float*> buffers{a};
+  bound("tcp-hd", "all-reduce", count, true,
+        [&](Pairs p) { return runs<gloo::AllreduceHalvingDoubling<float>>(p, buffers, (int)count, &boundSum); });
+  Call ring = runs<gloo::AllreduceRingChunked<float>>(old, buffers, (int)count, &boundSum);
+  controlBarrier();
+  measure("tcp-ring-chunked", "all-reduce", count, true, ring);
 }
 static void barrier() {
   gloo::BarrierOptions o(ctx);
   o.setTag(5);
   measure("tcp", "barrier", 0, true, [&](int) { gloo::barrier(o); });
-  gloo::BarrierAllToAll bound(old), busy(poll_);
-  controlBarrier();
-  measure("tcp-bound", "barrier", 0, true, [&](int) { bound.run(); });
-  measure("tcp-bound-busy-poll", "barrier", 0, true, [&](int) { busy.run(); });
+  bound("tcp-bound", "barrier", 0, true, [](Pairs p) { return runs<gloo::BarrierAllToAll>(p); });
+}
+// A receiver tells the sender when it may write into the bound buffer, as in Gloo's own algorithms.
+static Call sendReceive(const Pairs& pairs, size_t count) {
+  using Buffer = std::shared_ptr<gloo::transport::Buffer>;
+  auto &to = pairs->getPair((rank_ + 1) % n), &from = pairs->getPair((rank_ + n - 1) % n);
+  int slot = pairs->nextSlot(2);
+  static char ready;
+  Buffer out = to->createSendBuffer(slot, a, count * sizeof(float)), in = from->createRecvBuffer(slot, b, count * sizeof(float));
+  Buffer tell = from->createSendBuffer(slot + 1, &ready, 1), told = to->createRecvBuffer(slot + 1, &ready, 1);
+  return [=](int) {
+    tell->send();
+    told->waitRecv();
+    out->send();
+    in->waitRecv();
+    out->waitSend();
+  };
 }
 // An options object for each root, made once: making one is no part of a call.
 template <class O>
@@ -219,6 +249,11 @@ static void run(const std::string& c, size_t count) {
   } else if (c == "broadcast") {
     auto v = forEachRoot<gloo::BroadcastOptions>(10, [&](auto& o, int) { o.setOutput(a, count); });
     measure("tcp", c, count, true, [&](int i) { gloo::broadcast(*v[i % n]); });
+    bound("tcp-bound", c, count, true, [&](Pairs p) -> Call {
+      std::vector<Call> roots;
+      for (int r = 0; r < n; r++) roots.push_back(runs<gloo::BroadcastOneToAll<float>>(p, std::vector<float*>{a}, count, r));
+      return [=](int i) { roots[i % n](i); };
+    });
   } else if (c == "reduce") {
     auto v = forEachRoot<gloo::ReduceOptions>(13, [&](auto& o, int) {
       o.setInput(a, count);
@@ -246,6 +281,9 @@ static void run(const std::string& c, size_t count) {
     o.setInput(a, part);
     o.setOutput(b, count);
     measure("tcp", c, count, false, [&](int) { gloo::allgather(o); });
+    if (n > 1 && count * sizeof(float) <= BOUND_BYTES)
+      bound("tcp-ring", c, count, false,
+            [&](Pairs p) { return runs<gloo::AllgatherRing<float>>(p, std::vector<const float*>{a}, b, (int)part); });
   } else if (c == "all-to-all") {
     gloo::AlltoallOptions o(ctx);
     o.setTag(12);
@@ -254,9 +292,9 @@ static void run(const std::string& c, size_t count) {
     measure("tcp", c, count, false, [&](int) { gloo::alltoall(o); });
   } else if (c == "reduce-scatter") {
     std::vector<int> counts(n, (int)part);
-    gloo::ReduceScatterHalvingDoubling<float> rs(old, std::vector<float*>{a}, (int)count, counts, &boundSum);
-    controlBarrier();
-    measure("tcp-hd", c, count, true, [&](int) { rs.run(); });
+    bound("tcp-hd", c, count, true, [&](Pairs p) {
+      return runs<gloo::ReduceScatterHalvingDoubling<float>>(p, std::vector<float*>{a}, (int)count, counts, &boundSum);
+    });
   } else if (c == "send-receive") {
     auto out = ctx->createUnboundBuffer(a, count * sizeof(float)), in = ctx->createUnboundBuffer(b, count * sizeof(float));
     measure("tcp", c, count, false, [&](int) {
@@ -265,6 +303,7 @@ static void run(const std::string& c, size_t count) {
       out->waitSend();
       in->waitRecv();
     });
+    bound("tcp-bound", c, count, false, [&](Pairs p) { return sendReceive(p, count); });
   } else if (c == "barrier") {
     barrier();
   } else if (rank_ == 0) {
@@ -299,7 +338,6 @@ static void pin() {
   }
 }
 static void rankMain(const std::string& directory, char** argv) {
-  pin();
   auto collectives = split(argv[2]);
   std::vector<size_t> sizes;
   size_t largest = sizeof(float) * n;
@@ -310,12 +348,13 @@ static void rankMain(const std::string& directory, char** argv) {
   budgetUs = atof(argv[4]) * 1e3;
   samples_ = atoi(argv[5]);
   warmup_ = atoi(argv[6]);
-  a = buffer(largest);
-  b = buffer(largest);
   gloo::rendezvous::FileStore store(directory);
   ctx = connect(store, "c0");
   old = connect(store, "c1");
   poll_ = connect(store, "c2");
+  pin();  // after the connections, whose threads would inherit the core of this one
+  a = buffer(largest);
+  b = buffer(largest);
   for (int r = 0; r < n; r++)
     if (r != rank_) poll_->getPair(r)->setSync(true, true);
   for (auto& c : collectives) {
@@ -353,15 +392,21 @@ int main(int argc, char** argv) {
         _exit(3);
       }
     }
+    if (child < 0) {
+      perror("error: fork");
+      break;
+    }
     ranks.push_back(child);
   }
   int failed = 0;
-  for (int status, k = 0; k < n && wait(&status) > 0; k++) {
+  auto stop = [&](int code) {  // the other ranks would wait for the one that failed
+    failed = code;
+    for (pid_t p : ranks) kill(p, SIGKILL);
+  };
+  if (ranks.size() < (size_t)n) stop(4);
+  for (int status; wait(&status) > 0;) {
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    if (code && !failed) {  // the others would wait for this one
-      failed = code;
-      for (pid_t p : ranks) kill(p, SIGKILL);
-    }
+    if (code && !failed) stop(code);
   }
   std::filesystem::remove_all(directory);
   return failed;
