@@ -1,10 +1,10 @@
 // Collectives of Gloo over its TCP transport on the loopback interface, timed by the rule in mpi_bench.c, whose lines it prints.
 // Build: g++ -std=c++17 -O3 -march=native -o gloo_bench gloo_bench.cpp -lgloo -lpthread
-// usage: gloo_bench RANKS COLLECTIVE[,COLLECTIVE...] BYTES[,BYTES...] BUDGET_MS SAMPLES WARMUP
-// Starts its ranks itself and pins them to a core each where there are enough. The variant names Gloo's algorithm:
+// usage: gloo_bench RANKS core|none COLLECTIVE[,COLLECTIVE...] BYTES[,BYTES...] BUDGET_MS SAMPLES WARMUP
+// Starts its ranks itself, and with `core` binds each to a core of its own if there are enough. The variant names Gloo's algorithm:
 //   tcp, tcp-ring, tcp-bcube            new-style calls on unbound buffers
 //   tcp-hd, tcp-ring-chunked, tcp-bound class based algorithms on bound buffers
-//   tcp-hd-busy-poll, ...-busy-poll     the same with Pair::setSync(true, busyPoll = true), up to 1 MiB
+//   tcp-hd-busy-poll, ...-busy-poll     the same with Pair::setSync(true, busyPoll = true), up to 1 MiB and if there are enough cores
 #include <gloo/allgather.h>
 #include <gloo/allgather_ring.h>
 #include <gloo/allreduce.h>
@@ -56,6 +56,7 @@ static int rank_, n;
 static float *a, *b;  // the full buffer, and the other one where a call takes two
 static double budgetUs;
 static int samples_, warmup_;
+static cpu_set_t allowed;
 static Pairs ctx, old, poll_;  // plain; for bound buffers; the same, polling
 
 static double now() {
@@ -185,7 +186,7 @@ static void allReduceNew(const char* variant, Algorithm algorithm, size_t count)
 // Measures a call on bound buffers over blocking pairs, and at the sizes where it can be faster over polling ones.
 static void bound(const std::string& variant, const std::string& c, size_t count, bool inPlace, const std::function<Call(Pairs)>& bind) {
   for (const Pairs& pairs : {old, poll_}) {
-    if (pairs == poll_ && count * sizeof(float) > POLL_BYTES) return;
+    if (pairs == poll_ && (count * sizeof(float) > POLL_BYTES || CPU_COUNT(&allowed) < n)) return;
     Call one = bind(pairs);
     controlBarrier();
     measure(pairs == poll_ ? variant + "-busy-poll" : variant, c, count, inPlace, one);
@@ -327,9 +328,8 @@ static float* buffer(size_t bytes) {
   return p;
 }
 static void pin() {
-  cpu_set_t allowed, mine;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) || CPU_COUNT(&allowed) < n) return;
-  for (int core = 0, k = 0; core < CPU_SETSIZE; core++) {
+  cpu_set_t mine;
+  for (int core = 0, k = 0; core < CPU_SETSIZE && CPU_COUNT(&allowed) >= n; core++) {
     if (!CPU_ISSET(core, &allowed) || k++ != rank_) continue;
     CPU_ZERO(&mine);
     CPU_SET(core, &mine);
@@ -338,21 +338,21 @@ static void pin() {
   }
 }
 static void rankMain(const std::string& directory, char** argv) {
-  auto collectives = split(argv[2]);
+  auto collectives = split(argv[3]);
   std::vector<size_t> sizes;
   size_t largest = sizeof(float) * n;
-  for (auto& s : split(argv[3])) {
+  for (auto& s : split(argv[4])) {
     sizes.push_back(strtoull(s.c_str(), nullptr, 10));
     largest = std::max(largest, sizes.back());
   }
-  budgetUs = atof(argv[4]) * 1e3;
-  samples_ = atoi(argv[5]);
-  warmup_ = atoi(argv[6]);
+  budgetUs = atof(argv[5]) * 1e3;
+  samples_ = atoi(argv[6]);
+  warmup_ = atoi(argv[7]);
   gloo::rendezvous::FileStore store(directory);
   ctx = connect(store, "c0");
   old = connect(store, "c1");
   poll_ = connect(store, "c2");
-  pin();  // after the connections, whose threads would inherit the core of this one
+  if (!strcmp(argv[2], "core")) pin();  // after the connections, whose threads would inherit the core of this one
   a = buffer(largest);
   b = buffer(largest);
   for (int r = 0; r < n; r++)
@@ -371,10 +371,11 @@ static void rankMain(const std::string& directory, char** argv) {
   _exit(0);
 }
 int main(int argc, char** argv) {
-  if (argc != 7 || (n = atoi(argv[1])) < 1) {
-    fprintf(stderr, "usage: gloo_bench RANKS COLLECTIVES SIZES BUDGET_MS SAMPLES WARMUP\n");
+  if (argc != 8 || (n = atoi(argv[1])) < 1) {
+    fprintf(stderr, "usage: gloo_bench RANKS core|none COLLECTIVES SIZES BUDGET_MS SAMPLES WARMUP\n");
     return 2;
   }
+  if (sched_getaffinity(0, sizeof allowed, &allowed)) CPU_ZERO(&allowed);
   char directory[] = "/tmp/gloo_bench.XXXXXX";
   if (!mkdtemp(directory)) {
     perror(directory);

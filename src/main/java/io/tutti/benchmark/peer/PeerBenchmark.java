@@ -45,14 +45,13 @@ public final class PeerBenchmark {
 		this.path = path;
 		this.process = new BoundedProcess(path);
 		this.build = new PeerBuild(directory, path, this.process);
-		this.variants = new PeerVariants(job.ranks(), Runtime.getRuntime().availableProcessors(),
-				System.getProperty("user.name").equals("root"));
+		this.variants = new PeerVariants(job.ranks(), job.bound(), System.getProperty("user.name").equals("root"));
 		this.notes = notes;
 	}
 
 	/** Maximum total time of some peers, including builds. */
 	public static Duration limit(PeerJob job, List<Peer> peers) {
-		PeerVariants variants = new PeerVariants(job.ranks(), 1, false);
+		PeerVariants variants = new PeerVariants(job.ranks(), job.bound(), false);
 		long runs = peers.stream().mapToLong((peer) -> variants.of(peer, job.sharedMemory()).size()).sum();
 		Duration run = job.limit().plusSeconds(5);
 		return run.multipliedBy(runs).plus(PeerBuild.LIMIT.plusSeconds(5).multipliedBy(peers.size() + 1));

@@ -16,8 +16,10 @@ import io.tutti.benchmark.Operation;
  * @param ranks world size, all on this host
  * @param sharedMemory whether ranks may use shared memory, or TCP only
  * @param congestionControl of TCP connections, {@code system} to leave it alone
+ * @param bound whether each rank is bound to a core, as this system's own ranks
  */
-public record PeerJob(BenchmarkOptions options, int ranks, boolean sharedMemory, String congestionControl) {
+public record PeerJob(BenchmarkOptions options, int ranks, boolean sharedMemory, String congestionControl,
+		boolean bound) {
 
 	/** Time limit for the start; each line adds {@link #LINE}. */
 	private static final Duration START = Duration.ofSeconds(30);

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The fastest configurations of each peer: ranks are pinned if there are enough cores,
+ * The fastest configurations of each peer: ranks are bound if this system's ranks are,
  * and each setting is tried that is known to be the fastest at some size. Every peer also
  * runs with an allocator that keeps freed memory. Gloo runs with it alone, since its
  * program measures all algorithms at once.
@@ -29,18 +29,18 @@ final class PeerVariants {
 
 	private final int ranks;
 
-	private final boolean oversubscribed;
+	private final boolean bound;
 
 	private final boolean root;
 
 	/**
 	 * Variants for a world.
-	 * @param cores number of cores of the host
+	 * @param bound whether each rank is bound to a core
 	 * @param root whether the user is root, which Open MPI rejects without an option
 	 */
-	PeerVariants(int ranks, int cores, boolean root) {
+	PeerVariants(int ranks, boolean bound, boolean root) {
 		this.ranks = ranks;
-		this.oversubscribed = ranks > cores;
+		this.bound = bound;
 		this.root = root;
 	}
 
@@ -54,8 +54,8 @@ final class PeerVariants {
 							openMpi("tcp-keep", OPEN_MPI_TCP, KEEP_FREED_MEMORY));
 			case MPICH -> sharedMemory ? List.of(mpich("shm", Map.of()), mpich("shm-keep", KEEP_FREED_MEMORY))
 					: List.of(mpich("tcp", MPICH_TCP), mpich("tcp-keep", keepingFreedMemory(MPICH_TCP)));
-			case GLOO -> sharedMemory ? List.of() : List
-				.of(new PeerVariant("tcp", List.of(), List.of(String.valueOf(this.ranks)), KEEP_FREED_MEMORY));
+			case GLOO -> sharedMemory ? List.of() : List.of(new PeerVariant("tcp", List.of(),
+					List.of(String.valueOf(this.ranks), this.bound ? "core" : "none"), KEEP_FREED_MEMORY));
 		};
 	}
 
@@ -65,13 +65,19 @@ final class PeerVariants {
 		return both;
 	}
 
+	/**
+	 * Open MPI counts physical cores as slots unless it is told to count hardware
+	 * threads, as this system does. It then maps two ranks to one core first, hence the
+	 * mapping by core.
+	 */
 	private PeerVariant openMpi(String name, String settings, Map<String, String> environment) {
-		List<String> launcher = new ArrayList<>(List.of("mpirun.openmpi", "-np", String.valueOf(this.ranks)));
+		List<String> launcher = new ArrayList<>(
+				List.of("mpirun.openmpi", "-np", String.valueOf(this.ranks), "--use-hwthread-cpus"));
 		if (this.root) {
 			launcher.add("--allow-run-as-root");
 		}
-		launcher.addAll(
-				this.oversubscribed ? List.of("--oversubscribe", "--bind-to", "none") : List.of("--bind-to", "core"));
+		launcher.addAll(this.bound ? List.of("--map-by", "core", "--bind-to", "core")
+				: List.of("--oversubscribe", "--bind-to", "none"));
 		if (!settings.isEmpty()) {
 			launcher.addAll(List.of(settings.split(" ")));
 		}
@@ -80,7 +86,7 @@ final class PeerVariants {
 
 	private PeerVariant mpich(String name, Map<String, String> environment) {
 		List<String> launcher = new ArrayList<>(List.of("mpirun.mpich", "-np", String.valueOf(this.ranks)));
-		if (!this.oversubscribed) {
+		if (this.bound) {
 			launcher.addAll(List.of("-bind-to", "core"));
 		}
 		return new PeerVariant(name, launcher, List.of(name), environment);

@@ -111,8 +111,8 @@ final class BenchCommand implements Callable<Integer> {
 	private @Nullable String congestionControl;
 
 	@Option(names = "--bind-to", paramLabel = "WHAT", defaultValue = "core",
-			description = "Binding of each rank's measuring thread: core, if there are enough, or none"
-					+ " (default: ${DEFAULT-VALUE}).")
+			description = "Binding of each rank's measuring thread, and of the peers' ranks: core, if there are enough,"
+					+ " or none (default: ${DEFAULT-VALUE}).")
 	private String bindTo = "";
 
 	@Option(names = "--format", paramLabel = "FORMAT", defaultValue = "table",

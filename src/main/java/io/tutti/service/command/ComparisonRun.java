@@ -89,8 +89,9 @@ final class ComparisonRun {
 		boolean sharedMemory = ComparableGroup.sharedMemory(world.transport());
 		ComparableGroup.requireSameCores(world, CoreBinding.allowed().orElseGet(BitSet::new));
 		String control = context.getBean(TransportProperties.class).congestionControl();
-		return new ComparisonRun(joined, options, peers, rounds,
-				new PeerJob(options, world.worldSize(), sharedMemory, control), bindTo.binding(group.assignment()));
+		CoreBinding binding = bindTo.binding(group.assignment());
+		PeerJob job = new PeerJob(options, world.worldSize(), sharedMemory, control, binding != CoreBinding.NONE);
+		return new ComparisonRun(joined, options, peers, rounds, job, binding);
 	}
 
 	/** Measures and returns the exit code. Wrong results of Tutti are internal errors. */

@@ -39,7 +39,7 @@ class GlooIT {
 		BenchmarkOptions options = new BenchmarkOptions(List.of(Operation.values()), BYTES, BYTES, 2, 5, 1,
 				DataType.FLOAT32, ReduceOp.SUM, BufferKind.PRIVATE, Duration.ofMillis(1));
 		List<String> notes = new ArrayList<>();
-		List<Measurement> lines = new PeerBenchmark(new PeerJob(options, 2, false, "system"), this.directory,
+		List<Measurement> lines = new PeerBenchmark(new PeerJob(options, 2, false, "system", true), this.directory,
 				notes::add)
 			.run(Peer.GLOO);
 		assertThat(notes).isEmpty();

@@ -167,7 +167,7 @@ class PeerBenchmarkTest {
 	void onlyFloat32SumsAreCompared() {
 		BenchmarkOptions doubles = new BenchmarkOptions(List.of(Operation.ALL_REDUCE), 8, 8, 2, 5, 0, DataType.FLOAT64,
 				ReduceOp.SUM, BufferKind.PRIVATE, Duration.ofMillis(1));
-		assertThatIllegalArgumentException().isThrownBy(() -> new PeerJob(doubles, 2, false, "system"))
+		assertThatIllegalArgumentException().isThrownBy(() -> new PeerJob(doubles, 2, false, "system", true))
 			.withMessageContaining("float64");
 	}
 
@@ -178,7 +178,7 @@ class PeerBenchmarkTest {
 	private List<Measurement> run(Peer peer, boolean sharedMemory) throws InterruptedException {
 		BenchmarkOptions options = new BenchmarkOptions(List.of(Operation.ALL_REDUCE), 4, 4, 2, 5, 0, DataType.FLOAT32,
 				ReduceOp.SUM, BufferKind.PRIVATE, Duration.ofMillis(1));
-		return new PeerBenchmark(new PeerJob(options, 2, sharedMemory, "system"), this.directory.resolve("built"),
+		return new PeerBenchmark(new PeerJob(options, 2, sharedMemory, "system", true), this.directory.resolve("built"),
 				new SearchPath(List.of(this.programs)), this.notes::add)
 			.run(peer);
 	}
