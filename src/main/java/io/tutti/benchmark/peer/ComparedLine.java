@@ -10,8 +10,9 @@ import io.tutti.benchmark.Measurement;
  * @param line the result of a single round; for several rounds the median, lowest and
  * highest of the rounds' medians
  * @param rounds number of rounds with this line
- * @param ratios for each peer with as many rounds, its time divided by this line's time;
- * empty for the peers' own lines, and if elements of this line were wrong
+ * @param ratios for each peer whose fastest variant has as many rounds, its time divided
+ * by this line's time; empty for the peers' own lines, and if elements of this line were
+ * wrong
  */
 public record ComparedLine(Measurement line, int rounds, Map<Peer, Ratio> ratios) {
 

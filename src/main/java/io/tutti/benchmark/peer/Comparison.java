@@ -66,19 +66,28 @@ public final class Comparison {
 		return line.rounds() > 1 && line.line().maxMicros() > SLOW_FACTOR * line.line().minMicros();
 	}
 
-	/** A failed round of a peer, and wrong results of our own, make no comparison. */
+	/**
+	 * A failed round of a peer or of its fastest variant, and wrong results of our own,
+	 * make no comparison.
+	 */
 	private static ComparedLine withRatios(Cell cell, ComparedLine own,
 			Map<Peer, Map<Cell, List<ComparedLine>>> others) {
 		Map<Peer, ComparedLine.Ratio> ratios = new EnumMap<>(Peer.class);
 		others.forEach((peer, cells) -> {
 			List<ComparedLine> variants = cells.getOrDefault(cell, List.of());
-			if (own.line().wrong() == 0 && !variants.isEmpty() && best(variants).rounds() == own.rounds()) {
+			if (own.line().wrong() == 0 && !variants.isEmpty() && best(variants).rounds() == own.rounds()
+					&& lowestMedian(variants) == best(variants).line().p50Micros()) {
 				double fastest = variants.stream().mapToDouble(Comparison::fastestRound).min().orElseThrow();
-				ratios.put(peer, new ComparedLine.Ratio(best(variants).line().p50Micros() / own.line().p50Micros(),
+				ratios.put(peer, new ComparedLine.Ratio(lowestMedian(variants) / own.line().p50Micros(),
 						fastest / fastestRound(own)));
 			}
 		});
 		return new ComparedLine(own.line(), own.rounds(), ratios);
+	}
+
+	/** The lowest median of all variants. */
+	private static double lowestMedian(List<ComparedLine> variants) {
+		return variants.stream().mapToDouble((line) -> line.line().p50Micros()).min().orElseThrow();
 	}
 
 	/** The median of the fastest round. */

@@ -53,7 +53,7 @@ public final class ComparisonReport {
 					"# algbw and busbw in GB/s (10^9 bytes); times are the slowest rank's, over several rounds the median"
 							+ " of their p50 with the lowest and the highest",
 					"# vs: the peer's p50 over ours, above 1 we are faster; the fastest variant of a peer at each size;"
-							+ " fastest: the same of the fastest rounds of all variants; -: the peer has fewer rounds or no line, or our results were wrong");
+							+ " fastest: the same of the fastest rounds of all variants; -: the peer or a faster variant has fewer rounds, or no line, or our results were wrong");
 			case TSV -> List.of(this.format.header() + "\trounds"
 					+ columns((peer) -> "\tvs_" + peer.label() + "\tfastest_vs_" + peer.label()));
 			case JSON -> List.of();

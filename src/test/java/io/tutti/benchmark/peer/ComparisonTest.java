@@ -54,10 +54,17 @@ class ComparisonTest {
 	}
 
 	@Test
-	void aVariantThatFailedInSomeRoundsDoesNotRepresentItsPeer() {
+	void aPeerWhoseFastestVariantFailedInSomeRoundsHasNoRatio() {
 		this.comparison.add(line("tutti", "tcp", 1024, 8));
 		this.comparison.add(Peer.OPENMPI, List.of(line("openmpi-4", "shm", 1024, 14)));
-		assertThat(this.comparison.lines().get(1).ratios().get(Peer.OPENMPI)).isEqualTo(new Ratio(13.0 / 8, 4.0 / 8));
+		assertThat(this.comparison.lines().get(1).ratios()).isEmpty();
+	}
+
+	@Test
+	void aSlowerVariantThatFailedInSomeRoundsDoesNotCount() {
+		this.comparison.add(line("tutti", "tcp", 1024, 8));
+		this.comparison.add(Peer.OPENMPI, List.of(line("openmpi-4", "shm-ucx", 1024, 6)));
+		assertThat(this.comparison.lines().get(1).ratios().get(Peer.OPENMPI)).isEqualTo(new Ratio(5.0 / 8, 4.0 / 8));
 	}
 
 	@Test
