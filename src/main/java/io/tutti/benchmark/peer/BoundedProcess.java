@@ -52,10 +52,9 @@ final class BoundedProcess {
 	 */
 	ProcessOutcome run(List<String> command, Map<String, String> environment, Duration limit)
 			throws IOException, InterruptedException {
-		Path directory = Files.createTempDirectory("tutti-bench");
-		Path out = directory.resolve("out");
-		Path err = directory.resolve("err");
-		try {
+		try (TemporaryDirectory directory = TemporaryDirectory.create()) {
+			Path out = directory.path().resolve("out");
+			Path err = directory.path().resolve("err");
 			ProcessBuilder builder = new ProcessBuilder(guarded(command, limit)).redirectOutput(out.toFile())
 				.redirectError(err.toFile())
 				.redirectInput(NOTHING);
@@ -65,11 +64,6 @@ final class BoundedProcess {
 			int code = await(builder.start(), limit.plus(GRACE));
 			boolean timedOut = System.nanoTime() - start >= limit.toNanos();
 			return new ProcessOutcome(code, timedOut, limit.toSeconds(), lines(out), lines(err));
-		}
-		finally {
-			Files.deleteIfExists(out);
-			Files.deleteIfExists(err);
-			Files.deleteIfExists(directory);
 		}
 	}
 

@@ -32,10 +32,15 @@ public final class BuildDirectory implements AutoCloseable {
 		Path folder = Path.of(classPath.split(File.pathSeparator)[0]).toAbsolutePath().normalize().getParent();
 		Path target = (folder != null && folder.endsWith(APPLICATION)) ? folder.getParent() : folder;
 		if (target != null && target.endsWith("target") && Files.isDirectory(target.resolveSibling("src/bench"))
-				&& Files.isWritable(target)) {
+				&& isWritable(target.resolve("bench"))) {
 			return new BuildDirectory(target.resolve("bench"), false);
 		}
-		return new BuildDirectory(Files.createTempDirectory("tutti-bench"), true);
+		return new BuildDirectory(TemporaryDirectory.create().path(), true);
+	}
+
+	/** Whether files can be created in the directory, or the directory itself. */
+	private static boolean isWritable(Path directory) {
+		return Files.isWritable(Files.exists(directory) ? directory : directory.getParent());
 	}
 
 	/** The directory, which need not exist yet. */
@@ -43,18 +48,12 @@ public final class BuildDirectory implements AutoCloseable {
 		return this.path;
 	}
 
-	/** Removes the directory if it is temporary. */
+	/** Deletes the directory if it is temporary, as far as possible. */
 	@Override
-	public void close() throws IOException {
-		if (!this.temporary) {
-			return;
+	public void close() {
+		if (this.temporary) {
+			new TemporaryDirectory(this.path).close();
 		}
-		try (var files = Files.list(this.path)) {
-			for (Path file : files.toList()) {
-				Files.deleteIfExists(file);
-			}
-		}
-		Files.deleteIfExists(this.path);
 	}
 
 }

@@ -59,7 +59,7 @@ public final class PeerBenchmark {
 
 	/**
 	 * Runs one peer in all its variants.
-	 * @return the lines of all variants, up to the first that cannot be run
+	 * @return the lines of all variants that can be run
 	 */
 	public List<Measurement> run(Peer peer) throws InterruptedException {
 		List<Measurement> lines = new ArrayList<>();
@@ -69,10 +69,15 @@ public final class PeerBenchmark {
 		}
 		try {
 			for (PeerVariant variant : runs) {
-				lines.addAll(run(peer, variant));
+				try {
+					lines.addAll(run(peer, variant));
+				}
+				catch (IOException ex) {
+					this.notes.accept(peer.label() + " (" + variant.name() + ") failed: " + ex);
+				}
 			}
 		}
-		catch (PeerUnavailableException | IOException ex) {
+		catch (PeerUnavailableException ex) {
 			this.notes.accept(peer.label() + " skipped: " + ex.getMessage());
 		}
 		return lines;

@@ -8,7 +8,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -64,10 +63,9 @@ final class PeerBuild {
 	 */
 	private void compile(PeerProgram program, Path compiler, byte[] source, Path result)
 			throws PeerUnavailableException, IOException, InterruptedException {
-		Path work = Files.createTempDirectory(this.directory, "build");
-		try {
-			Path copy = Files.write(work.resolve(program.source()), source);
-			Path output = work.resolve(program.name());
+		try (TemporaryDirectory work = TemporaryDirectory.createIn(this.directory)) {
+			Path copy = Files.write(work.path().resolve(program.source()), source);
+			Path output = work.path().resolve(program.name());
 			List<String> command = new ArrayList<>(List.of(compiler.toString()));
 			command.addAll(program.flags());
 			command.addAll(List.of("-o", output.toString(), copy.toString()));
@@ -78,12 +76,6 @@ final class PeerBuild {
 						+ " failed: " + outcome.reason());
 			}
 			Files.move(output, result, StandardCopyOption.ATOMIC_MOVE);
-		}
-		finally {
-			for (String name : Arrays.asList(program.source(), program.name())) {
-				Files.deleteIfExists(work.resolve(name));
-			}
-			Files.deleteIfExists(work);
 		}
 	}
 

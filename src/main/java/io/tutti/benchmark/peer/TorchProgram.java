@@ -71,28 +71,27 @@ public final class TorchProgram {
 	 */
 	public List<String> run(List<String> arguments, Map<String, String> environment, Duration limit)
 			throws InterruptedException {
-		try {
+		try (TemporaryDirectory directory = TemporaryDirectory.create();
+				InputStream stream = TorchProgram.class.getResourceAsStream("/bench/" + this.source)) {
 			String python = python();
-			Path copy = Files.createTempFile("tutti-bench", this.source);
-			try (InputStream stream = TorchProgram.class.getResourceAsStream("/bench/" + this.source)) {
-				if (stream == null) {
-					throw new IOException("the program /bench/" + this.source + " is missing from the class path");
-				}
-				Files.write(copy, stream.readAllBytes());
-				List<String> command = new ArrayList<>(List.of(python, copy.toString()));
-				command.addAll(arguments);
-				ProcessOutcome outcome = this.process.run(command, with(environment), limit);
-				if (!outcome.succeeded()) {
-					this.notes.accept(LABEL + " failed: " + outcome.reason());
-				}
-				return outcome.output();
+			if (stream == null) {
+				throw new IOException("the program /bench/" + this.source + " is missing from the class path");
 			}
-			finally {
-				Files.deleteIfExists(copy);
+			Path copy = Files.write(directory.path().resolve(this.source), stream.readAllBytes());
+			List<String> command = new ArrayList<>(List.of(python, copy.toString()));
+			command.addAll(arguments);
+			ProcessOutcome outcome = this.process.run(command, with(environment), limit);
+			if (!outcome.succeeded()) {
+				this.notes.accept(LABEL + " failed: " + outcome.reason());
 			}
+			return outcome.output();
 		}
-		catch (PeerUnavailableException | IOException ex) {
+		catch (PeerUnavailableException ex) {
 			this.notes.accept(LABEL + " skipped: " + ex.getMessage());
+			return List.of();
+		}
+		catch (IOException ex) {
+			this.notes.accept(LABEL + " failed: " + ex);
 			return List.of();
 		}
 	}

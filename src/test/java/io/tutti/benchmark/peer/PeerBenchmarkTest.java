@@ -80,6 +80,26 @@ class PeerBenchmarkTest {
 	}
 
 	@Test
+	void whatACompilerLeavesDoesNotHideItsFailure() throws Exception {
+		script("mpirun.mpich", "exit 0");
+		script("mpicc.mpich",
+				"while [ \"$1\" != -o ]; do shift; done; /bin/mkdir \"$2.d\"; echo 'an error' >&2; exit 1");
+		assertThat(run(Peer.MPICH)).isEmpty();
+		assertThat(this.notes).singleElement().asString().endsWith(" failed: exit code 1, an error");
+		assertThat(this.directory.resolve("built")).isEmptyDirectory();
+	}
+
+	@Test
+	void aFailureOfTheFileSystemIsNamedAndTheNextVariantRuns() throws Exception {
+		Path built = Files.createFile(this.directory.resolve("built"));
+		compiler("mpicc.mpich");
+		script("mpirun.mpich", "exit 0");
+		assertThat(run(Peer.MPICH)).isEmpty();
+		String reason = " failed: java.nio.file.FileAlreadyExistsException: " + built;
+		assertThat(this.notes).containsExactly("mpich (tcp)" + reason, "mpich (tcp-keep)" + reason);
+	}
+
+	@Test
 	void theLinesOfAPeerBecomeMeasurements() throws Exception {
 		compiler("mpicc.mpich");
 		script("mpirun.mpich", "printf '" + LINE + "\\n'");
