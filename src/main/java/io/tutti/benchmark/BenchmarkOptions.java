@@ -16,7 +16,8 @@ import io.tutti.ReduceOp;
  * @param factor growth of the size from line to line, at least 2
  * @param iterations samples per size, at most a million, 0 for as many as fit into
  * {@code budget}
- * @param warmup calls before the samples, at most a million, 0 for a tenth of them
+ * @param warmup untimed samples before the others, at most a million, 0 for a tenth of
+ * them
  * @param type element type
  * @param op operator
  * @param buffers where the buffers are allocated

@@ -12,12 +12,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Runs a benchmark on one rank; every rank of the group must run the same.
  * <p>
- * Calls follow each other without a barrier in between, but for one before the last
- * sample, whose results are checked. Results are checked before the samples, after the
- * last one, and in further calls after it. A sample is one call, or below 64 KiB the mean
- * of at least 16 calls, since reading the clock would distort a single one. Each rank
- * computes the median, minimum and maximum of its samples. The reported values are the
- * maxima over all ranks.
+ * Calls follow each other without a barrier in between. Results are checked in a call
+ * before the samples, after one more sample that is not timed, and in a call after it. A
+ * sample is one call, or below 64 KiB the mean of at least 16 calls, since reading the
+ * clock would distort a single one. Each rank computes the median, minimum and maximum of
+ * its samples. The reported values are the maxima over all ranks.
  */
 public final class CollectiveBenchmark {
 
@@ -112,7 +111,7 @@ public final class CollectiveBenchmark {
 		int batch = batch(workload);
 		int samples = plan(workload, batch);
 		double[] micros = sample(workload, batch, samples);
-		wrong += workload.inPlace() ? 0 : workload.wrongAfter(batch - 1);
+		wrong += workload.inPlace() ? 0 : wrongInSample(workload, batch);
 		wrong = sum(wrong + workload.check());
 		double[] slowest = slowest(micros);
 		return new Measurement(SYSTEM, workload.transport(), workload.operation(), this.group.worldSize(),
@@ -169,7 +168,6 @@ public final class CollectiveBenchmark {
 		this.extraWarmUpNanos = Math.max(0, this.extraWarmUpNanos - Math.max(0, System.nanoTime() - start - limit));
 	}
 
-	/** The receive buffer holds the results of the last sample alone. */
 	private double[] sample(Workload workload, int batch, int samples) {
 		int warmup = (this.options.warmup() > 0) ? this.options.warmup() : samples / 10;
 		for (int i = 0; i < warmup; i++) {
@@ -178,15 +176,18 @@ public final class CollectiveBenchmark {
 		double[] micros = new double[samples];
 		this.group.barrier();
 		for (int i = 0; i < samples; i++) {
-			if (i == samples - 1 && !workload.inPlace()) {
-				workload.poison();
-				this.group.barrier();
-			}
 			long before = System.nanoTime();
 			call(workload, batch);
 			micros[i] = (System.nanoTime() - before) / 1e3 / batch;
 		}
 		return micros;
+	}
+
+	/** Number of wrong elements after the calls of one more sample. */
+	private static long wrongInSample(Workload workload, int batch) {
+		workload.poison();
+		call(workload, batch);
+		return workload.wrongAfter(batch - 1);
 	}
 
 	private static void call(Workload workload, int batch) {

@@ -72,18 +72,19 @@ class CollectiveBenchmarkTest {
 	}
 
 	/**
-	 * Calls of each line: checked ones, 16 of warm-up, 20 samples of 16, checked ones.
+	 * Calls of each line: checked ones, 16 of warm-up, 20 samples of 16, a checked sample
+	 * of 16, checked ones.
 	 */
 	@Test
-	void wrongResultsOfTheLastTimedCallsAreCounted() throws Exception {
+	void wrongResultsOfTheSampleAfterTheTimedOnesAreCounted() throws Exception {
 		int samples = 20;
 		BenchmarkOptions options = options(List.of(Operation.ALL_GATHER), samples);
-		int last = 1 + 16 + samples * 16;
+		int last = 1 + 16 + (samples + 1) * 16;
 		for (List<Measurement> lines : run(options, (group) -> faulty(group, (call, _) -> call == last))) {
 			assertThat(lines).singleElement().satisfies((line) -> assertThat(line.wrong()).isPositive());
 		}
 		options = options(List.of(Operation.SCATTER), samples);
-		int lastScatter = RANKS + 16 + samples * 16;
+		int lastScatter = RANKS + 16 + (samples + 1) * 16;
 		for (List<Measurement> lines : run(options, (group) -> faulty(group, (call, _) -> call == lastScatter))) {
 			assertThat(lines).singleElement().satisfies((line) -> assertThat(line.wrong()).isPositive());
 		}

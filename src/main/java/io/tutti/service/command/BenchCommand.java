@@ -88,7 +88,7 @@ final class BenchCommand implements Callable<Integer> {
 	private int iterations;
 
 	@Option(names = "--warmup", paramLabel = "N", defaultValue = "0",
-			description = "Calls before the samples, up to 1000000 (default: a tenth of them).")
+			description = "Untimed samples before the others, up to 1000000 (default: a tenth of them).")
 	private int warmup;
 
 	@Option(names = "--dtype", paramLabel = "TYPE", defaultValue = "float32",
