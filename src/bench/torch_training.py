@@ -13,6 +13,7 @@ import time
 
 WARM_UP = 2
 ROUNDS = 3
+VARIANTS = 3
 FEWEST_STEPS = 3
 MOST_STEPS = 100
 # A PyTorch without an optimized BLAS takes tens of times longer for a step.
@@ -45,10 +46,10 @@ def rank_main(batch, models):
         return slowest.tolist()
 
     def rounds_and_steps(slowest):
-        steps = min(MOST_STEPS, max(1.0, MODEL_SECONDS / (2 * ROUNDS)) / slowest - WARM_UP)
+        steps = min(MOST_STEPS, max(1.0, MODEL_SECONDS / (VARIANTS * ROUNDS)) / slowest - WARM_UP)
         if steps >= FEWEST_STEPS:
             return ROUNDS, int(min(steps, max(FEWEST_STEPS, 1.0 / slowest)))
-        return (1, FEWEST_STEPS) if 2 * (WARM_UP + FEWEST_STEPS) * slowest <= MODEL_SECONDS else (0, 0)
+        return (1, FEWEST_STEPS) if VARIANTS * (WARM_UP + FEWEST_STEPS) * slowest <= MODEL_SECONDS else (0, 0)
 
     for layers, width in models:
         parts = []
@@ -66,16 +67,17 @@ def rank_main(batch, models):
             if dist.get_rank() == 0:
                 print(f"# omitted {parameters} parameters: a step without communication takes {slowest:.1f} s", flush=True)
             continue
-        alone, reduced = [], []
+        alone, reduced, viewed = [], [], []
         for _ in range(rounds):
             dist.barrier()
             alone += block(model, model, values, optimizer, steps)
-            replicas = DistributedDataParallel(model)
-            dist.barrier()
-            reduced += block(replicas, model, values, optimizer, steps)
-            del replicas
+            for millis, views in ((reduced, False), (viewed, True)):
+                replicas = DistributedDataParallel(model, gradient_as_bucket_view=views)
+                dist.barrier()
+                millis += block(replicas, model, values, optimizer, steps)
+                del replicas
         base = summary(alone)
-        for variant, times in (("none", base), ("overlap", summary(reduced))):
+        for variant, times in (("none", base), ("overlap", summary(reduced)), ("overlap-views", summary(viewed))):
             if dist.get_rank() == 0:
                 print(variant, parameters, batch, *times, *base, len(alone), sep="\t", flush=True)
     dist.destroy_process_group()

@@ -1,14 +1,16 @@
 package io.tutti.training.benchmark;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
 
+import io.tutti.DataType;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.engine.javacpp.NativeLibraryPreparation;
@@ -46,6 +48,8 @@ public final class TrainingBenchmark {
 	private static final double BLOCK_MILLIS = 1000;
 
 	private static final double RATE = 1e-4;
+
+	private static final long ALIGNMENT = 4096;
 
 	private final ProcessGroup group;
 
@@ -180,16 +184,18 @@ public final class TrainingBenchmark {
 		return millis;
 	}
 
-	/** Fastest all-reduce of as many float32 values from an array. */
+	/** Fastest all-reduce of as many float32 values from private memory. */
 	private double allReduceMillis(long parameters, int steps) {
-		float[] values = new float[Math.toIntExact(parameters)];
-		Arrays.fill(values, 1e-30f);
-		double[] fastest = { times(steps, () -> this.group.allReduce(values, ReduceOp.AVERAGE)).stream()
-			.mapToDouble(Double::doubleValue)
-			.min()
-			.orElseThrow() };
-		this.group.allReduce(fastest, ReduceOp.MAX);
-		return fastest[0];
+		try (Arena arena = Arena.ofShared()) {
+			MemorySegment values = arena.allocate(parameters * Float.BYTES, ALIGNMENT);
+			double[] fastest = {
+					times(steps, () -> this.group.allReduce(values, DataType.FLOAT32, ReduceOp.AVERAGE)).stream()
+						.mapToDouble(Double::doubleValue)
+						.min()
+						.orElseThrow() };
+			this.group.allReduce(fastest, ReduceOp.MAX);
+			return fastest[0];
+		}
 	}
 
 	/** The objects of a step. */
