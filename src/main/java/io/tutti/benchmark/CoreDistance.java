@@ -16,8 +16,6 @@ public final class CoreDistance {
 
 	private static final int WORDS = 2 * WORD;
 
-	private static final long STOPPED = -1;
-
 	/**
 	 * A sample is short, so that the fastest one is without an interruption of a thread.
 	 */
@@ -32,7 +30,10 @@ public final class CoreDistance {
 
 	private final AtomicLongArray words = new AtomicLongArray(WORDS);
 
-	private double nanos = Double.MAX_VALUE;
+	/** Set when one of the threads ends, after which the other one does. */
+	private volatile boolean ended;
+
+	private OptionalDouble nanos = OptionalDouble.empty();
 
 	private CoreDistance() {
 	}
@@ -41,8 +42,8 @@ public final class CoreDistance {
 	 * Measures for 300 ms on two threads, the calling one and another, each bound to a
 	 * core of its own.
 	 * @return the shortest time of a transfer in one direction, a mean over 100
-	 * transfers, in nanoseconds; empty if this thread may use only one core, or if the
-	 * cores are not known
+	 * transfers, in nanoseconds; empty if this thread may use only one core, if the cores
+	 * are not known, or if the other thread fails
 	 */
 	public static OptionalDouble measure() {
 		CoreDistance distance = new CoreDistance();
@@ -50,30 +51,43 @@ public final class CoreDistance {
 			return OptionalDouble.empty();
 		}
 		distance.here.during(distance::bounce);
-		return OptionalDouble.of(distance.nanos);
+		return distance.nanos;
 	}
 
 	private void bounce() {
-		Thread.ofPlatform().daemon().name("core-distance").start(() -> this.there.during(this::echo));
+		Thread.ofPlatform().daemon().name("core-distance").start(this::answer);
 		long start = System.nanoTime();
 		long before = start;
-		for (long value = 0; before - start < DURATION_NANOS;) {
-			value = roundTrips(value);
+		double shortest = Double.POSITIVE_INFINITY;
+		for (long value = 0; before - start < DURATION_NANOS && roundTrips(value); value += 2 * ROUND_TRIPS) {
 			long after = System.nanoTime();
-			this.nanos = Math.min(this.nanos, (after - before) / (2.0 * ROUND_TRIPS));
+			shortest = Math.min(shortest, (after - before) / (2.0 * ROUND_TRIPS));
 			before = after;
 		}
-		this.words.setRelease(WORD, STOPPED);
+		this.ended = true;
+		this.nanos = Double.isFinite(shortest) ? OptionalDouble.of(shortest) : OptionalDouble.empty();
 	}
 
-	/** Writes odd values and waits for the even ones that follow them. */
-	private long roundTrips(long from) {
-		long value = from;
-		for (long end = from + 2 * ROUND_TRIPS; value < end; value += 2) {
+	/**
+	 * Writes odd values and waits for the even ones that follow them. Returns whether all
+	 * have come.
+	 */
+	private boolean roundTrips(long from) {
+		boolean answered = true;
+		for (long value = from; answered && value < from + 2 * ROUND_TRIPS; value += 2) {
 			this.words.setRelease(WORD, value + 1);
-			await(value + 2);
+			answered = await(value + 2);
 		}
-		return value;
+		return answered;
+	}
+
+	private void answer() {
+		try {
+			this.there.during(this::echo);
+		}
+		finally {
+			this.ended = true;
+		}
 	}
 
 	private void echo() {
@@ -82,13 +96,14 @@ public final class CoreDistance {
 		}
 	}
 
-	/** Returns whether the value has come before the end. */
+	/** Returns whether the value has come before the other thread has ended. */
 	private boolean await(long value) {
-		long now = this.words.getAcquire(WORD);
-		while (now != value && now != STOPPED) {
-			now = this.words.getAcquire(WORD);
+		while (this.words.getAcquire(WORD) != value) {
+			if (this.ended) {
+				return false;
+			}
 		}
-		return now == value;
+		return true;
 	}
 
 }
