@@ -180,6 +180,7 @@ public final class ElasticEngine implements AutoCloseable {
 		publish(new ElasticEvent.Formed(next.formation().generation(), next.formation().slots(),
 				Duration.ofNanos(System.nanoTime() - startNanos), last != null));
 		this.forming = false;
+		next.announced().run();
 		return next.engine();
 	}
 

@@ -60,8 +60,13 @@ final class FormationProtocol {
 
 	}
 
-	/** A formed generation. */
-	record Formed(Engine engine, Formation formation, Origin origin) {
+	/**
+	 * A formed generation.
+	 *
+	 * @param announced to run when the listeners know the generation: reports the
+	 * failures since
+	 */
+	record Formed(Engine engine, Formation formation, Origin origin, Runnable announced) {
 	}
 
 	private static final long POLL_MILLIS = 10;
@@ -336,16 +341,16 @@ final class FormationProtocol {
 
 	private @Nullable Formed join(Propose proposal, int port, BooleanSupplier lost) throws InterruptedException {
 		Formation formation = proposal.formation();
-		Engine engine = this.rendezvous.join(formation, port, proposal.trial(),
+		FormationRendezvous.Joined joined = this.rendezvous.join(formation, port, proposal.trial(),
 				() -> this.member.hasLeft() || lost.getAsBoolean());
-		if (engine == null) {
+		if (joined == null) {
 			return null;
 		}
 		Origin origin = (proposal.baseId() == null) ? Origin.FOUNDED
 				: (this.member.base() != null) ? Origin.CONTINUED : Origin.JOINED;
 		this.member.formed(formation);
 		this.context.endpoint().learnAddresses(formation, probeLimit());
-		return new Formed(engine, formation, origin);
+		return new Formed(joined.engine(), formation, origin, joined.announced());
 	}
 
 	// A member that leads

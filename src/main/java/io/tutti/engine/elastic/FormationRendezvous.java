@@ -24,6 +24,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class FormationRendezvous {
 
+	/**
+	 * A group that has formed.
+	 *
+	 * @param announced to run when the listeners know the group: reports the failures
+	 * since
+	 */
+	record Joined(Engine engine, Runnable announced) {
+	}
+
 	private static final Duration POLL = Duration.ofMillis(10);
 
 	/** Time for an interrupted rendezvous to end. */
@@ -50,7 +59,7 @@ final class FormationRendezvous {
 	 * @return {@code null} if the group has not formed
 	 * @throws IllegalStateException if it cannot form at this host
 	 */
-	@Nullable Engine join(Formation formation, int port, boolean trial, BooleanSupplier lost) throws InterruptedException {
+	@Nullable Joined join(Formation formation, int port, boolean trial, BooleanSupplier lost) throws InterruptedException {
 		CompletableFuture<Engine> joined = new CompletableFuture<>();
 		AttemptListener listener = new AttemptListener(this.context.events());
 		Thread attempt = Thread.ofPlatform()
@@ -85,10 +94,7 @@ final class FormationRendezvous {
 			throw ex;
 		}
 		return switch (joined.state()) {
-			case SUCCESS -> {
-				listener.formed();
-				yield joined.resultNow();
-			}
+			case SUCCESS -> new Joined(joined.resultNow(), listener::announced);
 			case FAILED -> failed(joined.exceptionNow());
 			case RUNNING, CANCELLED -> {
 				joined.thenAccept(Engine::close);
@@ -98,8 +104,8 @@ final class FormationRendezvous {
 	}
 
 	/**
-	 * Holds failures back until the group has formed: no group breaks by an attempt that
-	 * fails.
+	 * Holds failures back until the listeners know the group: none breaks by an attempt
+	 * that fails. Ranks that leave one start over and are not stopped.
 	 */
 	private static final class AttemptListener implements CollectiveListener {
 
@@ -107,20 +113,20 @@ final class FormationRendezvous {
 
 		private final List<Failure> held = new ArrayList<>();
 
-		private boolean formed;
+		private boolean announced;
 
 		AttemptListener(CollectiveListener events) {
 			this.events = events;
 		}
 
-		synchronized void formed() {
-			this.formed = true;
+		synchronized void announced() {
+			this.announced = true;
 			this.held.forEach(this.events::broken);
 		}
 
 		@Override
 		public synchronized void broken(Failure failure) {
-			if (this.formed) {
+			if (this.announced) {
 				this.events.broken(failure);
 			}
 			else {
@@ -138,11 +144,6 @@ final class FormationRendezvous {
 			this.events.warn(message);
 		}
 
-		@Override
-		public void withdrew(int rank) {
-			this.events.withdrew(rank);
-		}
-
 	}
 
 	private static void exchange(Engine engine) {
@@ -155,7 +156,7 @@ final class FormationRendezvous {
 		}
 	}
 
-	private @Nullable Engine failed(Throwable failure) {
+	private @Nullable Joined failed(Throwable failure) {
 		if (failure instanceof BackendUnavailableException || failure instanceof Error) {
 			throw new IllegalStateException("the group cannot form", failure);
 		}

@@ -70,6 +70,8 @@ class FormationProtocolTest {
 
 		private final List<Failure> failures = new CopyOnWriteArrayList<>();
 
+		private final List<Integer> withdrawn = new CopyOnWriteArrayList<>();
+
 		private volatile boolean seesFirst = true;
 
 		private volatile InetAddress first = InetAddress.getLoopbackAddress();
@@ -103,6 +105,11 @@ class FormationProtocolTest {
 								@Override
 								public void broken(Failure failure) {
 									Party.this.failures.add(failure);
+								}
+
+								@Override
+								public void withdrew(int rank) {
+									Party.this.withdrawn.add(rank);
 								}
 							}),
 					(slots) -> {
@@ -357,6 +364,51 @@ class FormationProtocolTest {
 			stopped.endpoint.close();
 			assertThat(members.getFirst().formed.get().formation().slots()).containsExactly(0);
 		}
+	}
+
+	@Test
+	void anAttemptThatLosesAMemberReportsNoRankAsStopped() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(3, 3, 1);
+		List<Member> members = List.of(new Member(0, "a0", "host"), new Member(1, "a1", "host"),
+				new Member(2, "a2", "host"));
+		for (Member each : members) {
+			Party party = party(ranks, each);
+			party.member.formed(new Formation(0, "f0", members));
+			party.member.formAgain(null);
+		}
+		Party killed = this.parties.getLast();
+		List<Party> living = List.copyOf(this.parties.subList(0, 2));
+		try (FormationLink link = killed.endpoint.connect(0, Duration.ofSeconds(5))) {
+			link.send(killed.member.join(Set.of()));
+			living.forEach((party) -> party.form(0));
+			link.send(new Accepted(receive(link, Propose.class).formation().id(), 29500));
+			receive(link, Commit.class);
+			Awaitility.await()
+				.until(() -> Thread.getAllStackTraces()
+					.keySet()
+					.stream()
+					.anyMatch((thread) -> thread.getName().equals("tutti-r1-control")));
+			killed.endpoint.close();
+		}
+		for (Party party : living) {
+			assertThat(party.formed.get().formation().slots()).containsExactly(0, 1);
+			assertThat(party.withdrawn).isEmpty();
+		}
+	}
+
+	@Test
+	void aFailureBeforeTheAnnouncementOfAGenerationIsReportedAfterIt() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(2, 2, 1);
+		List<Party> members = twoMembers(ranks, ranks.settings());
+		members.forEach((party) -> party.form(0));
+		Formed formed = members.getFirst().formed.get();
+		members.getLast().formed.get().engine().world().abort(70, "a test");
+		Awaitility.await().until(() -> formed.engine().world().failure() != null);
+		List<Failure> failures = members.getFirst().failures;
+		assertThat(failures).isEmpty();
+		formed.announced().run();
+		Awaitility.await().until(() -> failures.size() == 1);
+		assertThat(failures.getFirst().kind()).isEqualTo(Failure.Kind.ABORTED);
 	}
 
 	@Test
