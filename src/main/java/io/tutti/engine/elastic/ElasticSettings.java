@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 
 import io.tutti.BackendUnavailableException;
+import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.Backends;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.bootstrap.Endpoint;
@@ -52,6 +53,26 @@ public record ElasticSettings(int minRanks, Duration settle, int maxFailures, Qu
 		}
 		if (maxFailures < 0) {
 			throw new IllegalArgumentException("tutti.elastic.max-failures must not be negative, got " + maxFailures);
+		}
+	}
+
+	/**
+	 * These settings, with which a formation waits for others and then continues before
+	 * its deadline.
+	 * @throws IllegalArgumentException if it would reach the deadline although enough
+	 * ranks are present
+	 */
+	public ElasticSettings within(Timeouts timeouts) {
+		requireBefore(timeouts.rendezvous(), "tutti.elastic.settle", this.settle);
+		requireBefore(timeouts.rendezvous(), "tutti.timeout.heartbeat", timeouts.heartbeat());
+		return this;
+	}
+
+	private static void requireBefore(Duration rendezvous, String name, Duration wait) {
+		if (wait.compareTo(rendezvous) >= 0) {
+			throw new IllegalArgumentException(name + " (" + wait + ") must be less than tutti.timeout.rendezvous ("
+					+ rendezvous + ") in an elastic job: the remaining ranks wait so long for others before they"
+					+ " continue without them");
 		}
 	}
 

@@ -110,7 +110,7 @@ final class StandaloneSettings {
 	 */
 	ElasticSettings elastic(ResolvedRank resolved, EngineSettings engine) {
 		return checked(() -> {
-			ElasticSettings settings = readElastic(resolved);
+			ElasticSettings settings = readElastic(resolved).within(engine.timeouts());
 			exposure(engine).requireSafeRendezvous(settings, engine);
 			return settings;
 		});

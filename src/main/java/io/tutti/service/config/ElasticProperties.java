@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.tutti.BadConfigurationException;
+import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.bootstrap.Endpoint;
 import io.tutti.engine.elastic.ElasticSettings;
@@ -23,7 +24,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param minRanks fewest ranks with which the job continues after a loss; by default the
  * job ends when a rank is lost
  * @param maxRanks most ranks of the job; by default the number of endpoints
- * @param settle how long the remaining ranks wait for more ranks before they continue
+ * @param settle how long the remaining ranks wait for more ranks before they continue,
+ * less than {@code tutti.timeout.rendezvous}
  * @param maxFailures losses of ranks that a process sees before it ends, 0 for no limit;
  * a process that joins counts from 0
  * @param quorum members of the last generation that count for a quorum: {@code live} for
@@ -51,7 +53,7 @@ public record ElasticProperties(@Nullable Integer minRanks, @Nullable Integer ma
 			ElasticLaunchers.requireSupported(String.valueOf(this.minRanks), resolved, System.getenv());
 			ElasticSettings.requireSupported(engine);
 		}
-		ElasticSettings settings = settings(resolved.assignment().worldSize());
+		ElasticSettings settings = settings(resolved.assignment().worldSize(), engine.timeouts());
 		if (settings != null) {
 			exposure.requireSafeRendezvous(settings, engine);
 		}
@@ -61,10 +63,11 @@ public record ElasticProperties(@Nullable Integer minRanks, @Nullable Integer ma
 	/**
 	 * The settings for the engine, {@code null} for a job that ends when a rank is lost.
 	 * @param worldSize number of ranks that the launcher started
+	 * @param timeouts limits that the values must fit into
 	 * @throws BadConfigurationException if a value is out of range, or set without a
 	 * minimum number of ranks
 	 */
-	@Nullable ElasticSettings settings(int worldSize) {
+	@Nullable ElasticSettings settings(int worldSize, Timeouts timeouts) {
 		if (this.minRanks == null) {
 			requireOthersUnset();
 			return null;
@@ -74,11 +77,12 @@ public record ElasticProperties(@Nullable Integer minRanks, @Nullable Integer ma
 				.map(Endpoint::parse)
 				.toList();
 			return new ElasticSettings(this.minRanks, this.settle, this.maxFailures, this.quorum,
-					ElasticSettings.limited(all, (this.maxRanks != null) ? this.maxRanks : all.size(), worldSize));
+					ElasticSettings.limited(all, (this.maxRanks != null) ? this.maxRanks : all.size(), worldSize))
+				.within(timeouts);
 		}
 		catch (IllegalArgumentException ex) {
 			throw new BadConfigurationException(String.valueOf(ex.getMessage()),
-					"Correct the properties under tutti.elastic, or unset tutti.elastic.min-ranks", ex);
+					"Correct the properties of the elastic job, or unset tutti.elastic.min-ranks", ex);
 		}
 	}
 

@@ -123,6 +123,15 @@ class StandaloneSettingsTest {
 		assertThat(elastic(job, "tutti.security.token", "secret").minRanks()).isOne();
 	}
 
+	@Test
+	void anElasticJobSettlesBeforeTheDeadlineOfItsFormation() {
+		Map<String, String> job = Map.of("tutti.elastic.min-ranks", "1", "tutti.elastic.endpoints", "127.0.0.1:1",
+				"tutti.rank", "0", "tutti.world-size", "1");
+		assertThatThrownBy(() -> elastic(job, "tutti.elastic.settle", "5m"))
+			.isInstanceOf(BadConfigurationException.class)
+			.hasMessageContaining("tutti.elastic.settle (PT5M) must be less than tutti.timeout.rendezvous (PT5M)");
+	}
+
 	private static ElasticSettings elastic(Map<String, String> job, String name, String value) {
 		Map<String, String> all = new HashMap<>(job);
 		all.put(name, value);

@@ -5,6 +5,7 @@ import java.util.List;
 
 import io.tutti.BadConfigurationException;
 import io.tutti.ExitCode;
+import io.tutti.engine.Timeouts;
 import io.tutti.engine.elastic.ElasticSettings.QuorumRule;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -18,13 +19,14 @@ class ElasticPropertiesTest {
 
 	@Test
 	void withoutAMinimumTheJobIsNotElastic() {
-		assertThat(properties(null, null, null).settings(2)).isNull();
+		assertThat(properties(null, null, null).settings(2, Timeouts.DEFAULTS)).isNull();
 	}
 
 	@Test
 	void endpointsAreReadAndLimited() {
-		assertThat(properties(1, null, TWO).settings(2).endpoints().getLast().host()).isEqualTo("fd00::1");
-		assertThat(properties(1, 1, TWO).settings(1).maxRanks()).isOne();
+		assertThat(properties(1, null, TWO).settings(2, Timeouts.DEFAULTS).endpoints().getLast().host())
+			.isEqualTo("fd00::1");
+		assertThat(properties(1, 1, TWO).settings(1, Timeouts.DEFAULTS).maxRanks()).isOne();
 	}
 
 	@Test
@@ -35,6 +37,17 @@ class ElasticPropertiesTest {
 		refused(properties(1, null, List.of("a:1", "a:1")), "tutti.elastic.endpoints must differ");
 		refused(properties(1, null, List.of("a", "b:2")), "an endpoint must be host:port, got a");
 		refused(properties(1, null, List.of("a:70000", "b:2")), "1..65535");
+	}
+
+	@Test
+	void aWaitForOthersMustEndBeforeTheDeadlineOfTheFormation() {
+		refused(new ElasticProperties(1, null, Duration.ofMinutes(5), 0, QuorumRule.LIVE, TWO),
+				"tutti.elastic.settle (PT5M) must be less than tutti.timeout.rendezvous (PT5M)");
+		Timeouts shorter = new Timeouts(Duration.ofSeconds(30), Duration.ofSeconds(60), Duration.ofSeconds(30),
+				Duration.ofSeconds(5), Duration.ofSeconds(5));
+		assertThatThrownBy(() -> properties(1, null, TWO).settings(2, shorter))
+			.isInstanceOf(BadConfigurationException.class)
+			.hasMessageContaining("tutti.timeout.heartbeat (PT30S) must be less than tutti.timeout.rendezvous (PT30S)");
 	}
 
 	@Test
@@ -57,7 +70,8 @@ class ElasticPropertiesTest {
 	}
 
 	private static void refused(ElasticProperties properties, String message) {
-		assertThatThrownBy(() -> properties.settings(2)).isInstanceOf(BadConfigurationException.class)
+		assertThatThrownBy(() -> properties.settings(2, Timeouts.DEFAULTS))
+			.isInstanceOf(BadConfigurationException.class)
 			.hasMessageContaining(message);
 	}
 
