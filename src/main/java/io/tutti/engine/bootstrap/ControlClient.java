@@ -42,6 +42,8 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 
 	}
 
+	private final ControlConnection connection;
+
 	private final ControlLoop loop;
 
 	/** The address at which this rank reached rank 0. */
@@ -66,13 +68,13 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 		int rank = request.assignment().rank();
 		int worldSize = request.assignment().worldSize();
 		Duration heartbeat = request.settings().heartbeat();
+		this.connection = connection;
 		this.rankZeroHost = Endpoint.text(connection.remote().getAddress());
 		this.peers = new PeerTable(worldSize, System::nanoTime);
 		this.peers.received(0);
 		this.control = new RankControl(rank, request.events(), this.peers, this,
 				new LabelledWaits(rank, worldSize, this, heartbeat));
 		this.loop = new ControlLoop("tutti-r" + rank + "-control", this.peers, request.events(), heartbeat, this);
-		this.loop.add(connection);
 	}
 
 	/**
@@ -80,6 +82,13 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 	 * @return the roster; an {@link IOException} if the connection was lost before
 	 */
 	CompletableFuture<Roster> start() {
+		try {
+			this.loop.add(this.connection);
+		}
+		catch (IOException ex) {
+			this.connection.close();
+			disconnected(0, false, "its connection failed: " + RendezvousFailure.words(ex));
+		}
 		this.loop.start();
 		return this.roster;
 	}
