@@ -2,7 +2,6 @@ package io.tutti.engine.bootstrap;
 
 import java.io.IOException;
 import java.nio.channels.ServerSocketChannel;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 import io.tutti.engine.control.ControlConnection;
@@ -37,11 +36,6 @@ import org.jspecify.annotations.Nullable;
 final class ControlServer
 		implements ControlLoop.Work, ConnectionAcceptor.Port<Hello>, Coordinator.Downlink, RankControl.Uplink {
 
-	/** In each {@link #WARNING_PERIOD_NANOS}. */
-	private static final int MAX_WARNINGS = 20;
-
-	private static final long WARNING_PERIOD_NANOS = Duration.ofMinutes(1).toNanos();
-
 	private enum Phase {
 
 		GATHERING, FORMED, LEAVING
@@ -55,6 +49,8 @@ final class ControlServer
 	private final ControlLoop loop;
 
 	private final ConnectionAcceptor acceptor;
+
+	private final RefusedClients refused;
 
 	private final JoinPolicy policy;
 
@@ -72,10 +68,6 @@ final class ControlServer
 
 	private Phase phase = Phase.GATHERING;
 
-	private int warnings;
-
-	private long warningsSinceNanos = System.nanoTime();
-
 	ControlServer(ServerSocketChannel listener, JoinRequest request, RendezvousFailure failure) throws IOException {
 		int worldSize = request.assignment().worldSize();
 		RendezvousSettings settings = request.settings();
@@ -84,6 +76,7 @@ final class ControlServer
 		this.policy = new JoinPolicy(settings.jobId(), request.generation(), worldSize);
 		this.acceptor = new ConnectionAcceptor(listener, ConnectionAcceptor.OTHER_CLIENTS + worldSize,
 				ConnectionAcceptor.HANDSHAKE_LIMIT);
+		this.refused = new RefusedClients(request.events()::warn);
 		this.rankTable = new RankTable(worldSize);
 		this.peers = new PeerTable(worldSize, System::nanoTime);
 		this.coordinator = new Coordinator(this.peers, settings.verdict(), System::nanoTime, this,
@@ -126,7 +119,7 @@ final class ControlServer
 		int rank = client.hello().rank();
 		HandshakeException refusal = refusal(rank);
 		if (refusal != null) {
-			warnOfRefused("rank " + rank + " from " + ConnectionAcceptor.describe(socket), refusal.getMessage());
+			this.refused.add("rank " + rank + " from " + ConnectionAcceptor.describe(socket), refusal.getMessage());
 			Thread.startVirtualThread(() -> this.acceptor.refuse(socket, refusal));
 		}
 		else if (this.acceptor.release(socket)) {
@@ -159,21 +152,6 @@ final class ControlServer
 		this.loop.send(rank, welcome);
 		if (this.rankTable.allTaken()) {
 			form();
-		}
-	}
-
-	/** Hostile clients can cause any number of refusals. */
-	private void warnOfRefused(String client, String reason) {
-		long now = System.nanoTime();
-		if (now - this.warningsSinceNanos > WARNING_PERIOD_NANOS) {
-			this.warnings = 0;
-			this.warningsSinceNanos = now;
-		}
-		if (this.warnings++ < MAX_WARNINGS) {
-			this.request.events().warn("refused " + client + ": " + reason);
-			if (this.warnings == MAX_WARNINGS) {
-				this.request.events().warn("further refused clients are not reported for up to a minute");
-			}
 		}
 	}
 
@@ -318,7 +296,7 @@ final class ControlServer
 
 	@Override
 	public void refused(String client, String reason) {
-		this.loop.execute(() -> warnOfRefused(client, reason));
+		this.loop.execute(() -> this.refused.add(client, reason));
 	}
 
 	// Coordinator.Downlink

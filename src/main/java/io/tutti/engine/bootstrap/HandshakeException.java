@@ -4,11 +4,12 @@ import java.io.IOException;
 
 import io.tutti.engine.control.ControlMessage.Refused;
 import io.tutti.engine.control.RendezvousException.Reason;
+import io.tutti.engine.spi.OneLine;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One side of a handshake refuses the other. The message states what is wrong with the
- * refused side.
+ * refused side, in one line: it may contain text of a peer.
  */
 public final class HandshakeException extends IOException {
 
@@ -19,7 +20,7 @@ public final class HandshakeException extends IOException {
 	private final boolean byPeer;
 
 	private HandshakeException(@Nullable Reason reason, String message, boolean byPeer, @Nullable Exception cause) {
-		super(message, cause);
+		super(OneLine.of(message), cause);
 		this.reason = reason;
 		this.byPeer = byPeer;
 	}

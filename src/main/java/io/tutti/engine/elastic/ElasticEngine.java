@@ -73,7 +73,8 @@ public final class ElasticEngine implements AutoCloseable {
 		LocalMember member = new LocalMember(
 				new Member(launched.rank(), FormationMessage.randomId(), HostIdentity.ofThisHost()));
 		return new ElasticEngine(new FormationContext(member,
-				FormationEndpoint.open(member, settings, elastic.endpoints()), elastic, settings, launched, events));
+				FormationEndpoint.open(member, settings, elastic.endpoints(), events::warn), elastic, settings,
+				launched, events));
 	}
 
 	/** Silence after which a rank counts as lost. */

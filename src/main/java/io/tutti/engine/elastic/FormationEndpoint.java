@@ -16,6 +16,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import java.util.stream.Stream;
 
@@ -26,6 +27,7 @@ import io.tutti.engine.bootstrap.Endpoint;
 import io.tutti.engine.bootstrap.Endpoint.NameService;
 import io.tutti.engine.bootstrap.Handshake;
 import io.tutti.engine.bootstrap.HandshakeException;
+import io.tutti.engine.bootstrap.RefusedClients;
 import io.tutti.engine.control.ControlMessage.FormationHello;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousException.Reason;
@@ -45,7 +47,7 @@ import org.jspecify.annotations.Nullable;
  * The port at which a member answers for its whole life, and its connections to the ports
  * of the other members.
  */
-final class FormationEndpoint implements AutoCloseable {
+final class FormationEndpoint implements ConnectionAcceptor.Port<FormationHello>, AutoCloseable {
 
 	/** What an attempt to ask a slot has shown. */
 	sealed interface Answer {
@@ -109,6 +111,8 @@ final class FormationEndpoint implements AutoCloseable {
 
 	private final ConnectionAcceptor acceptor;
 
+	private final RefusedClients refused;
+
 	/** The last process that has answered, by slot. */
 	private final Map<Integer, Reached> reached = new ConcurrentHashMap<>();
 
@@ -121,26 +125,29 @@ final class FormationEndpoint implements AutoCloseable {
 	private volatile boolean closed;
 
 	private FormationEndpoint(LocalMember member, EngineSettings settings, List<Endpoint> endpoints, NameService names,
-			ConnectionAcceptor acceptor) {
+			ConnectionAcceptor acceptor, Consumer<String> warn) {
 		this.member = member;
 		this.settings = settings;
 		this.endpoints = endpoints;
 		this.names = names;
 		this.handshake = Handshake.ofFormation(settings.token());
 		this.acceptor = acceptor;
+		this.refused = new RefusedClients(warn);
 	}
 
 	/**
 	 * Listens at the endpoint of this member's slot.
+	 * @param warn logs a warning
 	 * @throws RendezvousException if the address cannot be bound
 	 */
-	static FormationEndpoint open(LocalMember member, EngineSettings settings, List<Endpoint> endpoints) {
-		return open(member, settings, endpoints, NameService.SYSTEM);
+	static FormationEndpoint open(LocalMember member, EngineSettings settings, List<Endpoint> endpoints,
+			Consumer<String> warn) {
+		return open(member, settings, endpoints, warn, NameService.SYSTEM);
 	}
 
 	/** As above, with a given name service. */
 	static FormationEndpoint open(LocalMember member, EngineSettings settings, List<Endpoint> endpoints,
-			NameService names) {
+			Consumer<String> warn, NameService names) {
 		int slot = member.self().slot();
 		Endpoint own = endpoints.get(slot);
 		String bind = settings.bindAddress();
@@ -148,15 +155,15 @@ final class FormationEndpoint implements AutoCloseable {
 			InetAddress address = (bind != null) ? InetAddress.getByName(bind) : names.addressesOf(own.host())[0];
 			ServerSocketChannel server = ConnectionAcceptor.listen(new InetSocketAddress(address, own.port()),
 					ConnectionAcceptor.BACKLOG);
-			FormationEndpoint endpoint = new FormationEndpoint(member, settings, endpoints, names,
-					new ConnectionAcceptor(server, ConnectionAcceptor.OTHER_CLIENTS + endpoints.size(),
-							ConnectionAcceptor.HANDSHAKE_LIMIT));
+			FormationEndpoint endpoint = new FormationEndpoint(
+					member, settings, endpoints, names, new ConnectionAcceptor(server,
+							ConnectionAcceptor.OTHER_CLIENTS + endpoints.size(), ConnectionAcceptor.HANDSHAKE_LIMIT),
+					warn);
 			if (bind == null) {
 				// Later the name service may be out of order.
 				endpoint.reached.put(slot, new Reached(member.self().id(), address));
 			}
-			endpoint.acceptor.start("tutti-s" + slot + "-formation", settings.tls(), endpoint.handshake,
-					endpoint::accept);
+			endpoint.acceptor.start("tutti-s" + slot + "-formation", settings.tls(), endpoint.handshake, endpoint);
 			return endpoint;
 		}
 		catch (IOException ex) {
@@ -359,7 +366,8 @@ final class FormationEndpoint implements AutoCloseable {
 		}
 	}
 
-	private void accept(PeerSocket socket, Handshake.Verified<FormationHello> client) throws IOException {
+	@Override
+	public void authenticated(PeerSocket socket, Handshake.Verified<FormationHello> client) throws IOException {
 		FormationHello hello = client.hello();
 		if (!hello.jobId().equals(this.settings.jobId())) {
 			throw new HandshakeException(Reason.JOB, "the endpoint belongs to job " + this.settings.jobId() + ", not "
@@ -373,6 +381,11 @@ final class FormationEndpoint implements AutoCloseable {
 			Handshake.write(socket, client.welcome(), HandshakeDeadline.within(ConnectionAcceptor.HANDSHAKE_LIMIT));
 			Thread.startVirtualThread(() -> serve(new FormationLink(socket), hello));
 		}
+	}
+
+	@Override
+	public void refused(String client, String reason) {
+		this.refused.add(client, reason);
 	}
 
 	private void serve(FormationLink link, FormationHello hello) {

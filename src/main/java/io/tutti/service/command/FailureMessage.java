@@ -5,6 +5,7 @@ import java.util.Objects;
 import java.util.stream.Stream;
 
 import io.tutti.ExitCode;
+import io.tutti.engine.spi.OneLine;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,7 +28,7 @@ final class FailureMessage {
 		if (known == null) {
 			text.append("internal error: ").append(told.getClass().getSimpleName()).append(": ");
 		}
-		text.append(String.valueOf(told.getMessage()).replaceAll("\\s*\\R\\s*", " "));
+		text.append(OneLine.of(String.valueOf(told.getMessage())));
 		if (known == null && !debug) {
 			text.append(" (--debug shows where)");
 		}

@@ -64,6 +64,8 @@ class FormationEndpointTest {
 
 	private static final Failure LOST = Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(0), "cut");
 
+	private final List<String> warnings = new CopyOnWriteArrayList<>();
+
 	private ElasticMembers ranks;
 
 	private LocalMember member;
@@ -74,7 +76,8 @@ class FormationEndpointTest {
 	void open() throws Exception {
 		this.ranks = new ElasticMembers(2, 2, 1);
 		this.member = new LocalMember(new Member(0, "a0", "host"));
-		this.endpoint = FormationEndpoint.open(this.member, this.ranks.settings(), this.ranks.elastic().endpoints());
+		this.endpoint = FormationEndpoint.open(this.member, this.ranks.settings(), this.ranks.elastic().endpoints(),
+				this.warnings::add);
 	}
 
 	@AfterEach
@@ -182,6 +185,21 @@ class FormationEndpointTest {
 			.hasMessageContaining("token");
 		assertThatThrownBy(() -> socket("secret", "other")).isInstanceOf(HandshakeException.class)
 			.hasMessageContaining("belongs to job elastic-test");
+		assertThat(this.warnings).hasSize(2);
+		assertThat(this.warnings).element(0)
+			.asString()
+			.startsWith("refused a client from /127.0.0.1:")
+			.contains("token");
+		assertThat(this.warnings).element(1)
+			.asString()
+			.startsWith("refused rank 1 from /127.0.0.1:")
+			.contains("not other");
+	}
+
+	@Test
+	void aWarningOfARefusedClientIsOneLineWithoutControlCharacters() {
+		assertThatThrownBy(() -> socket("secret", "a\n\u001b[31mb\u2028c")).hasMessageContaining("not a [31mb c;");
+		assertThat(this.warnings).singleElement().asString().contains("not a [31mb c;");
 	}
 
 	@Test
@@ -235,7 +253,7 @@ class FormationEndpointTest {
 		List<Failure> told = new CopyOnWriteArrayList<>();
 		this.member.whenLeft((formation, failure) -> told.add(failure));
 		try (FormationEndpoint asking = FormationEndpoint.open(other, this.ranks.settings(),
-				this.ranks.elastic().endpoints())) {
+				this.ranks.elastic().endpoints(), this.warnings::add)) {
 			asking.ask(0, LIMIT);
 			other.formed(FIRST);
 			other.formAgain(null);
@@ -277,7 +295,7 @@ class FormationEndpointTest {
 	void aMemberThatHasLeftLeadsNobody() throws Exception {
 		this.member.leave();
 		try (FormationEndpoint other = FormationEndpoint.open(new LocalMember(ONE), this.ranks.settings(),
-				this.ranks.elastic().endpoints()); FormationLink link = other.connect(0, LIMIT)) {
+				this.ranks.elastic().endpoints(), this.warnings::add); FormationLink link = other.connect(0, LIMIT)) {
 			link.send(new Join(ONE, FIRST, List.of(), 3, List.of()));
 			assertThatThrownBy(() -> link.receive(HandshakeDeadline.within(LIMIT))).isInstanceOf(IOException.class)
 				.hasMessageContaining("closed");
@@ -344,7 +362,7 @@ class FormationEndpointTest {
 		AtomicReference<String> address = new AtomicReference<>("127.0.0.1");
 		this.endpoint.close();
 		this.endpoint = FormationEndpoint.open(this.member, this.ranks.settings(), this.ranks.elastic().endpoints(),
-				(host) -> InetAddress.getAllByName(address.get()));
+				this.warnings::add, (host) -> InetAddress.getAllByName(address.get()));
 		try (ElasticEngine _ = this.ranks.engine(1)) {
 			address.set("127.0.0.9");
 			assertThat(this.endpoint.hasEnded(ONE, this.endpoint.ask(1, LIMIT))).isFalse();
@@ -364,7 +382,7 @@ class FormationEndpointTest {
 		AtomicBoolean silent = new AtomicBoolean();
 		this.endpoint.close();
 		this.endpoint = FormationEndpoint.open(this.member, this.ranks.settings(), this.ranks.elastic().endpoints(),
-				(host) -> silent.get() ? answer(never) : InetAddress.getAllByName("127.0.0.1"));
+				this.warnings::add, (host) -> silent.get() ? answer(never) : InetAddress.getAllByName("127.0.0.1"));
 		Member alive;
 		try (ElasticEngine _ = this.ranks.engine(1)) {
 			alive = ((Answer.Alive) this.endpoint.ask(1, LIMIT)).status().member();
@@ -394,7 +412,7 @@ class FormationEndpointTest {
 			AtomicReference<String> address = new AtomicReference<>("127.0.0.9");
 			CountDownLatch asked = new CountDownLatch(2);
 			this.endpoint = FormationEndpoint.open(this.member, this.ranks.settings(), this.ranks.elastic().endpoints(),
-					(host) -> {
+					this.warnings::add, (host) -> {
 						asked.countDown();
 						return InetAddress.getAllByName(address.get());
 					});

@@ -70,6 +70,8 @@ class FormationProtocolTest {
 
 		private final List<Failure> failures = new CopyOnWriteArrayList<>();
 
+		private final List<String> warnings = new CopyOnWriteArrayList<>();
+
 		private final List<Integer> withdrawn = new CopyOnWriteArrayList<>();
 
 		private volatile boolean seesFirst = true;
@@ -86,7 +88,8 @@ class FormationProtocolTest {
 			if (self.slot() != 0) {
 				endpoints.set(0, new Endpoint("first", endpoints.getFirst().port()));
 			}
-			this.endpoint = FormationEndpoint.open(this.member, settings, endpoints, this::addresses);
+			this.endpoint = FormationEndpoint.open(this.member, settings, endpoints, this.warnings::add,
+					this::addresses);
 		}
 
 		private InetAddress[] addresses(String host) throws UnknownHostException {
@@ -480,7 +483,8 @@ class FormationProtocolTest {
 		Endpoint own = new Endpoint("own", ranks.elastic().endpoints().getFirst().port());
 		LocalMember member = new LocalMember(new Member(0, "a0", "host"));
 		AtomicBoolean fails = new AtomicBoolean();
-		try (FormationEndpoint endpoint = FormationEndpoint.open(member, ranks.settings(), List.of(own), (host) -> {
+		try (FormationEndpoint endpoint = FormationEndpoint.open(member, ranks.settings(), List.of(own), (_) -> {
+		}, (host) -> {
 			if (fails.get()) {
 				throw new UnknownHostException(host);
 			}
