@@ -3,6 +3,7 @@ package io.tutti.engine.bootstrap;
 import java.time.Duration;
 import java.util.List;
 
+import io.tutti.engine.bootstrap.ListenException.Problem;
 import io.tutti.engine.control.MissingRanks;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousException.Reason;
@@ -66,10 +67,17 @@ record RendezvousFailure(JoinRequest request, Endpoint point) {
 		}, List.of(), cause);
 	}
 
-	/** Rank 0 cannot listen. */
-	RendezvousException address(String detail, String advice, @Nullable Exception cause) {
-		return failure(Reason.ADDRESS, "cannot listen at " + this.point + ": " + detail + ". " + advice, List.of(),
-				cause);
+	/** Rank 0 cannot listen. Only the name may be known later. */
+	RendezvousException listen(ListenException cause) {
+		Reason reason = (cause.problem() == Problem.NAME) ? Reason.TIMEOUT : Reason.ADDRESS;
+		return failure(reason,
+				"cannot listen at " + this.point + ": " + cause.getMessage() + ". " + switch (cause.problem()) {
+					case NAME -> "Check MASTER_ADDR, or raise tutti.timeout.rendezvous";
+					case ADDRESS ->
+						"Run rank 0 on the host that MASTER_ADDR names, or set tutti.rendezvous.bind-address";
+					case FAMILY -> "Set tutti.rendezvous.bind-address to an address of this host, or to 0.0.0.0";
+					case PORT -> "Choose a free one by --master-port or MASTER_PORT";
+				}, List.of(), cause);
 	}
 
 	/**

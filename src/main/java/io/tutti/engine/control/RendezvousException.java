@@ -18,7 +18,7 @@ public final class RendezvousException extends RankException implements ExitCode
 	/** Why rendezvous fails. */
 	public enum Reason {
 
-		/** Not every rank joined in time. */
+		/** Not every rank joined in time, or a name was not known in time. */
 		TIMEOUT,
 		/** The token is wrong or missing. */
 		AUTHENTICATION,
@@ -32,7 +32,7 @@ public final class RendezvousException extends RankException implements ExitCode
 		JOB,
 		/** The peer uses another version of the protocol, or another protocol. */
 		PROTOCOL,
-		/** The rendezvous address cannot be bound or resolved. */
+		/** The rendezvous address cannot be bound. */
 		ADDRESS
 
 	}

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -25,8 +26,10 @@ import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.bootstrap.ConnectionAcceptor;
 import io.tutti.engine.bootstrap.Endpoint;
 import io.tutti.engine.bootstrap.Endpoint.NameService;
+import io.tutti.engine.bootstrap.EndpointListener;
 import io.tutti.engine.bootstrap.Handshake;
 import io.tutti.engine.bootstrap.HandshakeException;
+import io.tutti.engine.bootstrap.ListenException;
 import io.tutti.engine.bootstrap.RefusedClients;
 import io.tutti.engine.control.ControlMessage.FormationHello;
 import io.tutti.engine.control.RendezvousException;
@@ -80,6 +83,12 @@ final class FormationEndpoint implements ConnectionAcceptor.Port<FormationHello>
 	/** Where this process has reached the process of a slot. */
 	private record Reached(String member, InetAddress address) {
 	}
+
+	/**
+	 * How long a member waits for the name of its endpoint, less than the rendezvous
+	 * timeout: an application does not stop while it starts.
+	 */
+	private static final Duration NAME_LIMIT = Duration.ofSeconds(30);
 
 	/** How often a member is asked that has not answered since its group has formed. */
 	private static final long REACH_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -151,29 +160,50 @@ final class FormationEndpoint implements ConnectionAcceptor.Port<FormationHello>
 		int slot = member.self().slot();
 		Endpoint own = endpoints.get(slot);
 		String bind = settings.bindAddress();
+		EndpointListener listener = new EndpointListener(new Endpoint((bind != null) ? bind : own.host(), own.port()),
+				names, Deadline.after(nameLimit(settings)));
+		AtomicBoolean warned = new AtomicBoolean();
 		try {
-			InetAddress address = (bind != null) ? InetAddress.getByName(bind) : names.addressesOf(own.host())[0];
-			ServerSocketChannel server = ConnectionAcceptor.listen(new InetSocketAddress(address, own.port()),
-					ConnectionAcceptor.BACKLOG);
+			ServerSocketChannel server = listener.open((what) -> {
+				if (!warned.getAndSet(true)) {
+					warn.accept("rank " + slot + " " + what);
+				}
+			});
+			if (endpoints.stream().map(Endpoint::host).distinct().count() > 1) {
+				listener.warnOfLoopback(slot, server, warn);
+			}
 			FormationEndpoint endpoint = new FormationEndpoint(
 					member, settings, endpoints, names, new ConnectionAcceptor(server,
 							ConnectionAcceptor.OTHER_CLIENTS + endpoints.size(), ConnectionAcceptor.HANDSHAKE_LIMIT),
 					warn);
 			if (bind == null) {
 				// Later the name service may be out of order.
-				endpoint.reached.put(slot, new Reached(member.self().id(), address));
+				endpoint.reached.put(slot, new Reached(member.self().id(), server.socket().getInetAddress()));
 			}
 			endpoint.acceptor.start("tutti-s" + slot + "-formation", settings.tls(), endpoint.handshake, endpoint);
 			return endpoint;
 		}
-		catch (IOException ex) {
-			throw new RendezvousException(new RankAssignment(slot, endpoints.size(), 0, 1, own.host(), own.port()),
-					Reason.ADDRESS,
-					"cannot listen at its endpoint " + own + ": " + ex.getMessage()
-							+ ". Set tutti.elastic.endpoints to a free port and an address of this"
-							+ " host for each rank",
-					List.of(), ex);
+		catch (ListenException ex) {
+			throw failure((ex.problem() == ListenException.Problem.NAME) ? Reason.TIMEOUT : Reason.ADDRESS, slot,
+					endpoints, ex);
 		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw failure(Reason.TIMEOUT, slot, endpoints, ex);
+		}
+	}
+
+	private static Duration nameLimit(EngineSettings settings) {
+		Duration rendezvous = settings.timeouts().rendezvous();
+		return (rendezvous.compareTo(NAME_LIMIT) < 0) ? rendezvous : NAME_LIMIT;
+	}
+
+	private static RendezvousException failure(Reason reason, int slot, List<Endpoint> endpoints, Exception cause) {
+		Endpoint own = endpoints.get(slot);
+		return new RendezvousException(new RankAssignment(slot, endpoints.size(), 0, 1, own.host(), own.port()), reason,
+				"cannot listen at its endpoint " + own + ": " + cause.getMessage()
+						+ ". Set tutti.elastic.endpoints to a free port and an address of this" + " host for each rank",
+				List.of(), cause);
 	}
 
 	/**

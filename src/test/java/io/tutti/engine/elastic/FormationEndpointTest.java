@@ -2,8 +2,10 @@ package io.tutti.engine.elastic;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
@@ -21,14 +23,18 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 
 import io.tutti.Failure;
+import io.tutti.engine.bootstrap.Endpoint;
+import io.tutti.engine.bootstrap.Endpoint.NameService;
 import io.tutti.engine.bootstrap.Handshake;
 import io.tutti.engine.bootstrap.HandshakeException;
 import io.tutti.engine.control.ControlMessage.FormationHello;
 import io.tutti.engine.control.MalformedFrameException;
+import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.elastic.FormationEndpoint.Answer;
 import io.tutti.engine.elastic.FormationMessage.Accepted;
 import io.tutti.engine.elastic.FormationMessage.AskStatus;
@@ -46,6 +52,7 @@ import io.tutti.engine.tls.HandshakeDeadline;
 import io.tutti.engine.tls.PeerSocket;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -272,6 +279,65 @@ class FormationEndpointTest {
 			Awaitility.await().atMost(LIMIT).until(() -> !told.isEmpty());
 			assertThat(told).containsExactly(LOST.withDetail("cut; rank 1 has left the group because of it"));
 		}
+	}
+
+	/** Some systems map a host's own name to 127.0.1.1. */
+	@Test
+	void aMemberListensAtAnAddressThatOtherHostsReachRatherThanAtLoopback() throws Exception {
+		InetAddress reachable = NetworkInterface.networkInterfaces()
+			.flatMap(NetworkInterface::inetAddresses)
+			.filter((address) -> address instanceof Inet4Address && !address.isLoopbackAddress())
+			.findFirst()
+			.orElse(null);
+		Assumptions.assumeTrue(reachable != null, "this host has only loopback addresses");
+		InetAddress[] both = { InetAddress.ofLiteral("127.0.1.1"), reachable };
+		try (FormationEndpoint _ = named((_) -> both); Socket socket = new Socket()) {
+			socket.connect(new InetSocketAddress(reachable, this.ranks.elastic().endpoints().get(1).port()));
+		}
+		assertThat(this.warnings).isEmpty();
+	}
+
+	@Test
+	void aMemberThatOtherHostsCannotReachWarns() {
+		InetAddress[] loopback = { InetAddress.ofLiteral("127.0.1.1") };
+		try (FormationEndpoint _ = named((_) -> loopback)) {
+			assertThat(this.warnings).singleElement()
+				.asString()
+				.startsWith("rank 1 listens at node-7, which is 127.0.1.1");
+		}
+	}
+
+	@Test
+	void aMemberWaitsUntilItsNameIsKnown() {
+		AtomicInteger lookups = new AtomicInteger();
+		try (FormationEndpoint _ = named((host) -> {
+			if (lookups.incrementAndGet() < 3) {
+				throw new UnknownHostException(host);
+			}
+			return new InetAddress[] { InetAddress.getLoopbackAddress() };
+		})) {
+			assertThat(lookups).hasValue(3);
+			assertThat(this.warnings).first().asString().startsWith("rank 1 resolves node-7:");
+		}
+	}
+
+	@Test
+	void aNameThatStaysUnknownMayBeKnownToTheNextProcess() throws Exception {
+		this.ranks = new ElasticMembers(2, 2, 1, Duration.ofMillis(300));
+		assertThatThrownBy(() -> named((host) -> {
+			throw new UnknownHostException(host);
+		})).isInstanceOfSatisfying(RendezvousException.class,
+				(ex) -> assertThat(ex.reason()).isEqualTo(RendezvousException.Reason.TIMEOUT))
+			.hasMessageContaining("node-7")
+			.hasMessageContaining("the name is not known")
+			.hasMessageContaining("tutti.elastic.endpoints");
+	}
+
+	/** The endpoint of slot 1 at a name. */
+	private FormationEndpoint named(NameService names) {
+		List<Endpoint> all = this.ranks.elastic().endpoints();
+		return FormationEndpoint.open(new LocalMember(ONE), this.ranks.settings(),
+				List.of(all.getFirst(), new Endpoint("node-7", all.get(1).port())), this.warnings::add, names);
 	}
 
 	@Test
