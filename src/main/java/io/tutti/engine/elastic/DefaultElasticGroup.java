@@ -228,6 +228,7 @@ public final class DefaultElasticGroup implements ElasticGroup {
 			group.withTimeout(FAREWELL).barrier();
 		}
 		catch (CollectiveException ex) {
+			this.elastic.warnOfLostAtTheEnd(ex.failure());
 			linger();
 		}
 	}

@@ -202,6 +202,22 @@ public final class ElasticEngine implements AutoCloseable {
 				Instant.now(), broken.withSlots(failure)));
 	}
 
+	/**
+	 * Warns of ranks that were lost when the loops of all had returned. A rank that is
+	 * only late is not lost.
+	 */
+	void warnOfLostAtTheEnd(Failure failure) {
+		Formation last = current().formation();
+		List<String> lost = lost(failure, last).stream()
+			.filter((member) -> !member.equals(this.context.member().self()))
+			.map((member) -> last.nameOf(last.members().indexOf(member)))
+			.toList();
+		if (!lost.isEmpty()) {
+			warn(String.join(", ", lost) + ((lost.size() == 1) ? " was" : " were")
+					+ " lost after all loops had returned: the result is complete");
+		}
+	}
+
 	/** Another rank has left a generation, which can no longer work. */
 	private void fail(Formation left, Failure failure) {
 		Formed current = this.formed;

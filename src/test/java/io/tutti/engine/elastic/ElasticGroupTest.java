@@ -297,6 +297,25 @@ class ElasticGroupTest {
 
 	/** So that a job that is stopped can save its state. */
 	@Test
+	void aRankThatIsLostAfterAllLoopsHaveReturnedIsNamedAndTheOthersSucceed() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(3, 3, 1);
+		List<ElasticMembers.Rank> all = List.of(ranks.new Rank(0, 20), ranks.new Rank(1, 20), ranks.new Rank(2, 20));
+		ElasticMembers.Rank lost = all.getLast();
+		lost.atReturn = () -> {
+			// The barrier before the last one.
+			lost.group.group().barrier();
+			lost.close();
+		};
+		all.forEach(ElasticMembers.Rank::start);
+		for (var rank : all.subList(0, 2)) {
+			assertThat(rank.result.get(60, TimeUnit.SECONDS)).isEqualTo(210);
+		}
+		assertThat(ranks.warnings).filteredOn((warning) -> warning.contains("after all loops"))
+			.containsExactly("rank 2 was lost after all loops had returned: the result is complete",
+					"rank 2 was lost after all loops had returned: the result is complete");
+	}
+
+	@Test
 	void fewerRanksThanTheMinimumFormOnceTheJobIsToEnd() throws Exception {
 		ElasticMembers ranks = new ElasticMembers(2, 2, 2);
 		List<ElasticMembers.Rank> all = List.of(ranks.new Rank(0, 50), ranks.new Rank(1, 50));

@@ -102,6 +102,10 @@ final class ElasticMembers {
 		volatile Runnable afterReduce = () -> {
 		};
 
+		/** After the last step. */
+		volatile Runnable atReturn = () -> {
+		};
+
 		volatile Runnable atSynchronize = () -> {
 		};
 
@@ -147,6 +151,7 @@ final class ElasticMembers {
 					this.step++;
 					commit();
 				}
+				this.atReturn.run();
 				return this.sum;
 			};
 		}
