@@ -130,7 +130,7 @@ final class ControlServer
 	private @Nullable HandshakeException refusal(int rank) {
 		boolean gathering = this.phase == Phase.GATHERING;
 		if (gathering ? this.rankTable.isTaken(rank) : this.peers.isUp(rank)) {
-			return JoinPolicy.duplicate(rank);
+			return HandshakeException.duplicate(rank);
 		}
 		return gathering ? null : JoinPolicy.abandoned(rank);
 	}

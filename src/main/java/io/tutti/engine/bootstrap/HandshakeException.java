@@ -33,6 +33,12 @@ public final class HandshakeException extends IOException {
 		this(reason, message, false, null);
 	}
 
+	/** Refuses a client whose rank a live process has. */
+	public static HandshakeException duplicate(int rank) {
+		return new HandshakeException(Reason.DUPLICATE_RANK,
+				"another process already is rank " + rank + "; give every process a rank of its own");
+	}
+
 	/** The peer sent a malformed message. */
 	static HandshakeException malformed(Exception cause) {
 		return new HandshakeException(Reason.PROTOCOL, String.valueOf(cause.getMessage()), false, cause);

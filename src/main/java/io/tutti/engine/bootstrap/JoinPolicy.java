@@ -43,12 +43,6 @@ record JoinPolicy(String jobId, long generation, int worldSize) {
 		}
 	}
 
-	/** Refuses a client whose rank a live process has. */
-	static HandshakeException duplicate(int rank) {
-		return new HandshakeException(Reason.DUPLICATE_RANK,
-				"another process already is rank " + rank + "; give every process a rank of its own");
-	}
-
 	/** Refuses a client whose rank has left the formed group or is lost. */
 	static HandshakeException abandoned(int rank) {
 		return new HandshakeException(null,

@@ -105,6 +105,9 @@ final class FormationEndpoint implements ConnectionAcceptor.Port<FormationHello>
 	 */
 	private static final long REFUSAL_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
+	/** A member that runs answers far sooner. The process that joins waits longer. */
+	private static final Duration HOLDER_LIMIT = Duration.ofMillis(500);
+
 	/** How often a member that waits is shown that this one is alive. */
 	private static final long WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
@@ -407,9 +410,23 @@ final class FormationEndpoint implements ConnectionAcceptor.Port<FormationHello>
 			throw new HandshakeException(Reason.PROTOCOL,
 					"a slot must be in 0.." + (this.endpoints.size() - 1) + ", got " + hello.rank());
 		}
+		requireFree(hello);
 		if (this.acceptor.release(socket)) {
 			Handshake.write(socket, client.welcome(), HandshakeDeadline.within(ConnectionAcceptor.HANDSHAKE_LIMIT));
 			Thread.startVirtualThread(() -> serve(new FormationLink(socket), hello));
+		}
+	}
+
+	/**
+	 * Refuses another process of a slot whose member answers. One that does not, as it
+	 * was stopped, can be replaced.
+	 */
+	private void requireFree(FormationHello hello) throws HandshakeException {
+		Member holder = this.member.running(hello.rank());
+		if (holder != null && !holder.id().equals(hello.member())
+				&& ask(hello.rank(), HOLDER_LIMIT) instanceof Answer.Alive(var status)
+				&& status.member().equals(holder)) {
+			throw HandshakeException.duplicate(hello.rank());
 		}
 	}
 

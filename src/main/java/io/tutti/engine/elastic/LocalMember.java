@@ -223,6 +223,16 @@ final class LocalMember {
 	}
 
 	/**
+	 * The member of a slot in the generation that runs, {@code null} if there is none, or
+	 * if this member takes no requests to join.
+	 */
+	synchronized @Nullable Member running(int slot) {
+		Formation running = takesRequests() ? runningBase() : null;
+		return (running != null)
+				? running.members().stream().filter((one) -> one.slot() == slot).findFirst().orElse(null) : null;
+	}
+
+	/**
 	 * Adds a request to join. A newer one of the same slot replaces it.
 	 * @return {@code false} if this member has left, another one leads, or the request
 	 * comes from another process of this member's own slot

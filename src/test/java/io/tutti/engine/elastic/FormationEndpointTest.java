@@ -369,6 +369,33 @@ class FormationEndpointTest {
 		}
 	}
 
+	@Test
+	void anotherProcessOfTheSlotOfALiveMemberIsRefusedUntilThatMemberHasEnded() throws Exception {
+		this.member.formed(FIRST);
+		int port = this.ranks.elastic().endpoints().get(1).port();
+		try (FormationEndpoint _ = FormationEndpoint.open(new LocalMember(ONE), this.ranks.settings(),
+				this.ranks.elastic().endpoints(), this.warnings::add)) {
+			connect("a1").close();
+			assertThatThrownBy(() -> connect("b1"))
+				.isInstanceOfSatisfying(HandshakeException.class,
+						(ex) -> assertThat(ex.reason()).isEqualTo(RendezvousException.Reason.DUPLICATE_RANK))
+				.hasMessageContaining("another process already is rank 1");
+			assertThat(this.warnings).singleElement().asString().startsWith("refused rank 1 from");
+		}
+		connect("b1").close();
+		try (var _ = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+			assertThat(this.endpoint.ask(1, Duration.ofMillis(300))).as("a stopped process")
+				.isInstanceOf(Answer.Silent.class);
+			connect("b1").close();
+		}
+	}
+
+	private PeerSocket connect(String member) throws IOException {
+		return Handshake.ofFormation("secret")
+			.connect(address(), null, (local) -> new FormationHello("elastic-test", 1, member),
+					HandshakeDeadline.within(LIMIT));
+	}
+
 	/** Such as one that was stopped, and resumes after it was replaced. */
 	@Test
 	void anotherProcessOfTheSlotOfAMemberCannotJoinIt() throws Exception {
