@@ -12,6 +12,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Runs programs that may not terminate. Each runs in its own session and is killed with
  * its descendants at its time limit, when the waiting thread is interrupted or when this
@@ -53,15 +55,15 @@ final class BoundedProcess {
 	ProcessOutcome run(List<String> command, Map<String, String> environment, Duration limit)
 			throws IOException, InterruptedException {
 		try (TemporaryDirectory directory = TemporaryDirectory.create()) {
-			Path out = directory.path().resolve("out");
-			Path err = directory.path().resolve("err");
+			Path out = directory.file("out");
+			Path err = directory.file("err");
 			ProcessBuilder builder = new ProcessBuilder(guarded(command, limit)).redirectOutput(out.toFile())
 				.redirectError(err.toFile())
 				.redirectInput(NOTHING);
 			builder.environment().keySet().removeIf((name) -> LAUNCHER_PREFIXES.stream().anyMatch(name::startsWith));
 			builder.environment().putAll(environment);
 			long start = System.nanoTime();
-			int code = await(builder.start(), limit.plus(GRACE));
+			int code = await(builder, limit.plus(GRACE));
 			boolean timedOut = System.nanoTime() - start >= limit.toNanos();
 			return new ProcessOutcome(code, timedOut, limit.toSeconds(), lines(out), lines(err));
 		}
@@ -81,37 +83,10 @@ final class BoundedProcess {
 		return words;
 	}
 
-	private int await(Process process, Duration limit) throws InterruptedException {
-		Thread atExit = new Thread(() -> kill(process), "tutti-bench-kill");
-		Runtime.getRuntime().addShutdownHook(atExit);
-		try {
+	private static int await(ProcessBuilder builder, Duration limit) throws IOException, InterruptedException {
+		try (Guard guard = new Guard()) {
+			Process process = guard.start(builder);
 			return process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS) ? process.exitValue() : KILLED;
-		}
-		finally {
-			kill(process);
-			removeHook(atExit);
-		}
-	}
-
-	/**
-	 * Also kills descendants, since launchers put their ranks into separate process
-	 * groups.
-	 */
-	private void kill(Process process) {
-		if (!process.isAlive()) {
-			return;
-		}
-		List<ProcessHandle> descendants = process.descendants().toList();
-		descendants.forEach(ProcessHandle::destroyForcibly);
-		process.destroyForcibly();
-	}
-
-	private static void removeHook(Thread atExit) {
-		try {
-			Runtime.getRuntime().removeShutdownHook(atExit);
-		}
-		catch (IllegalStateException ex) {
-			// The JVM is shutting down and runs the hook.
 		}
 	}
 
@@ -119,6 +94,49 @@ final class BoundedProcess {
 		try (InputStream stream = Files.newInputStream(file)) {
 			return new String(stream.readNBytes(MAX_OUTPUT_BYTES), StandardCharsets.UTF_8).lines().toList();
 		}
+	}
+
+	/** Kills a process when it is closed or this JVM ends. */
+	private static final class Guard implements AutoCloseable {
+
+		private final Thread atExit = new Thread(this::kill, "tutti-bench-kill");
+
+		private @Nullable Process process;
+
+		/**
+		 * The hook waits for the start. While the JVM ends, there is no start.
+		 * @throws IllegalStateException if the JVM ends
+		 */
+		synchronized Process start(ProcessBuilder builder) throws IOException {
+			Runtime.getRuntime().addShutdownHook(this.atExit);
+			this.process = builder.start();
+			return this.process;
+		}
+
+		/**
+		 * Also kills descendants, since launchers put their ranks into separate process
+		 * groups.
+		 */
+		private synchronized void kill() {
+			if (this.process == null || !this.process.isAlive()) {
+				return;
+			}
+			List<ProcessHandle> descendants = this.process.descendants().toList();
+			descendants.forEach(ProcessHandle::destroyForcibly);
+			this.process.destroyForcibly();
+		}
+
+		@Override
+		public void close() {
+			kill();
+			try {
+				Runtime.getRuntime().removeShutdownHook(this.atExit);
+			}
+			catch (IllegalStateException ex) {
+				// The JVM is shutting down and runs the hook.
+			}
+		}
+
 	}
 
 }

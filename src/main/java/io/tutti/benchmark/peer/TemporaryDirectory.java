@@ -26,6 +26,14 @@ record TemporaryDirectory(Path path) implements AutoCloseable {
 		return new TemporaryDirectory(Files.createTempDirectory(directory, PREFIX));
 	}
 
+	/** The path of a file in it, which is also deleted with it when this JVM ends. */
+	Path file(String name) {
+		Path file = this.path.resolve(name);
+		this.path.toFile().deleteOnExit();
+		file.toFile().deleteOnExit();
+		return file;
+	}
+
 	@Override
 	public void close() {
 		try (Stream<Path> files = Files.walk(this.path)) {

@@ -77,7 +77,8 @@ public final class TorchProgram {
 			if (stream == null) {
 				throw new IOException("the program /bench/" + this.source + " is missing from the class path");
 			}
-			Path copy = Files.write(directory.path().resolve(this.source), stream.readAllBytes());
+			Path copy = directory.file(this.source);
+			Files.write(copy, stream.readAllBytes());
 			List<String> command = new ArrayList<>(List.of(python, copy.toString()));
 			command.addAll(arguments);
 			ProcessOutcome outcome = this.process.run(command, with(environment), limit);

@@ -8,6 +8,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 import io.tutti.DataType;
 import io.tutti.ReduceOp;
@@ -184,6 +185,32 @@ class PeerBenchmarkTest {
 	}
 
 	@Test
+	void theEndOfTheJvmEndsAProgramStartsNoOtherAndLeavesNoFile() throws Exception {
+		Path temporary = Files.createDirectory(this.directory.resolve("temporary"));
+		Path started = this.directory.resolve("started");
+		Process jvm = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin/java").toString(),
+				"-XX:TieredStopAtLevel=1", "-Djava.io.tmpdir=" + temporary, "-cp",
+				System.getProperty("java.class.path"), TwoPrograms.class.getName(), started.toString())
+			.redirectErrorStream(true)
+			.redirectOutput(this.directory.resolve("out").toFile())
+			.start();
+		try {
+			Awaitility.await("the first program").atMost(Duration.ofSeconds(30)).until(() -> Files.exists(started));
+			jvm.toHandle().destroy();
+			assertThat(jvm.waitFor(30, TimeUnit.SECONDS)).isTrue();
+		}
+		finally {
+			jvm.destroyForcibly();
+		}
+		List<String> ids = Files.readAllLines(started);
+		Awaitility.await("the end of what was started")
+			.atMost(Duration.ofSeconds(10))
+			.until(() -> ids.stream().map(Long::valueOf).allMatch((id) -> ProcessHandle.of(id).isEmpty()));
+		assertThat(ids).hasSize(1);
+		assertThat(temporary).isEmptyDirectory();
+	}
+
+	@Test
 	void onlyFloat32SumsAreCompared() {
 		BenchmarkOptions doubles = new BenchmarkOptions(List.of(Operation.ALL_REDUCE), 8, 8, 2, 5, 0, DataType.FLOAT64,
 				ReduceOp.SUM, BufferKind.PRIVATE, Duration.ofMillis(1));
@@ -201,6 +228,30 @@ class PeerBenchmarkTest {
 		return new PeerBenchmark(new PeerJob(options, 2, sharedMemory, "system", true), this.directory.resolve("built"),
 				new SearchPath(List.of(this.programs)), this.notes::add)
 			.run(peer);
+	}
+
+	/** A JVM that starts one program after another, also while it ends. */
+	static final class TwoPrograms {
+
+		public static void main(String[] args) throws IOException, InterruptedException {
+			Thread starts = Thread.currentThread();
+			Runtime.getRuntime().addShutdownHook(new Thread(() -> awaitEnd(starts)));
+			BoundedProcess process = new BoundedProcess(SearchPath.ofThisProcess());
+			for (int program = 0; program < 2; program++) {
+				process.run(List.of("/bin/sh", "-c", "echo $$ >> " + args[0] + "; exec sleep 60"), java.util.Map.of(),
+						Duration.ofSeconds(60));
+			}
+		}
+
+		private static void awaitEnd(Thread thread) {
+			try {
+				thread.join(Duration.ofSeconds(5));
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+		}
+
 	}
 
 	/** Writes a script that creates the file named after -o. */
