@@ -153,6 +153,28 @@ class ScriptTest {
 		assertThat(start("new", "next", "", "serve").out("-XX:AOTCache=")).isEqualTo(cache("scalar").toString());
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "TERM, 143", "INT, 130" })
+	void aStopDuringTheBuildEndsItAndReleasesTheLock(String signal, int exitCode) throws Exception {
+		Path maven = this.checkout.resolve("maven");
+		String builds = Files.readString(this.checkout.resolve("mvnw"));
+		script(this.checkout.resolve("mvnw"), "echo $$ > maven; exec sleep 100");
+		Started stopped = start("new", "stopped", "", "env");
+		await().atMost(Duration.ofSeconds(20)).until(() -> Files.exists(maven) && !Files.readString(maven).isBlank());
+		new ProcessBuilder("kill", "-" + signal, "" + stopped.process().pid()).start().waitFor();
+		assertThat(stopped.exitCode()).isEqualTo(exitCode);
+		assertThat(stopped.err()).noneMatch((line) -> line.contains("the build failed"));
+		Path command = Path.of("/proc", Files.readString(maven).strip(), "cmdline");
+		await().atMost(Duration.ofSeconds(10))
+			.until(() -> !Files.exists(command) || Files.readString(command).isEmpty());
+		script(this.checkout.resolve("mvnw"), builds);
+		assertThat(start("new", "next", "", "env").exitCode()).isZero();
+		try (Stream<Path> files = Files.list(this.checkout.resolve("target"))) {
+			assertThat(files.map((file) -> file.getFileName().toString())).containsExactlyInAnyOrder("app", "tutti.jar",
+					".tutti-build.lock");
+		}
+	}
+
 	@Test
 	void anotherJdkAndAnotherBuildRecordTheirOwnCaches() throws Exception {
 		jdk("new", "25.0.1", RECORDS);
