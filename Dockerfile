@@ -21,7 +21,7 @@ COPY . .
 # The cache mount keeps downloaded jars, libtorch among them, between builds.
 RUN --mount=type=bind,from=maven,target=/m2,rw --mount=type=cache,target=/maven \
     if [ -e target/app/tutti.jar ] && \
-      [ -z "$(find pom.xml application.yml src/main -type f -newer target/app/. | head -n 1)" ]; then exit 0; fi; \
+      [ -z "$(find pom.xml application.yml src/main src/bench -type f -newer target/app/. | head -n 1)" ]; then exit 0; fi; \
     export MAVEN_USER_HOME=/maven; set -- -Dmaven.repo.local=/maven/repository; \
     if [ -d /m2/repository ]; then export MAVEN_USER_HOME=/m2; set -- -o -Dmaven.repo.local=/m2/repository; fi; \
     sh ./mvnw -q -B -DskipTests "$@" package
