@@ -1,8 +1,10 @@
 package io.tutti.probe;
 
 import java.io.IOException;
+import java.net.MalformedURLException;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.net.URL;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
@@ -38,6 +40,8 @@ public final class GroupProbe {
 
 	private static final int BAD_ARGUMENTS = 64;
 
+	private static final int MAX_PORT = 65535;
+
 	/**
 	 * With 1000 ranks that are gone, a round takes less than the time limit of a test.
 	 */
@@ -69,13 +73,20 @@ public final class GroupProbe {
 		System.exit(probe.agreesWithin(Duration.ofSeconds(Long.parseLong(args[0]))) && probe.answersTheRoll() ? 0 : 1);
 	}
 
-	/** Whether a text is the URL of a host. */
+	/**
+	 * Whether a text is the URL of a host. A {@link URL} has the hosts with an underscore
+	 * too, of which a {@link URI} knows neither name nor port.
+	 */
 	static boolean isUrl(String text) {
 		try {
-			URI url = new URI(text);
-			return Set.of("http", "https").contains(String.valueOf(url.getScheme())) && url.getAuthority() != null;
+			URI uri = new URI(text);
+			if (!Set.of("http", "https").contains(String.valueOf(uri.getScheme()))) {
+				return false;
+			}
+			URL url = uri.toURL();
+			return !url.getHost().isEmpty() && url.getPort() <= MAX_PORT;
 		}
-		catch (URISyntaxException ex) {
+		catch (URISyntaxException | MalformedURLException ex) {
 			return false;
 		}
 	}

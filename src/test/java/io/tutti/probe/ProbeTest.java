@@ -91,7 +91,9 @@ class ProbeTest {
 
 	@ParameterizedTest
 	@CsvSource({ "http://127.0.0.1:8080, true", "https://tutti-0.tutti:8080/, true", "http://[::1]:8080, true",
-			"127.0.0.1:8080, false", "tutti-0, false", "http:8080, false", "'http://a b', false", "ftp://a, false" })
+			"127.0.0.1:8080, false", "tutti-0, false", "http:8080, false", "'http://a b', false", "ftp://a, false",
+			"http://h:65535, true", "http://h:70000, false", "http://h_0:8080, true", "http://h_0:70000, false",
+			"http://h:x, false", "http://:8080, false" })
 	void onlyAnAddressOverHttpIsThatOfARank(String text, boolean valid) {
 		assertThat(GroupProbe.isUrl(text)).isEqualTo(valid);
 	}
