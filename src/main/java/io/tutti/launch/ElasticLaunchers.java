@@ -13,9 +13,6 @@ public final class ElasticLaunchers {
 	/** The user sets it to 0, which srun reads as {@code --kill-on-bad-exit=0}. */
 	private static final String KILL_ON_BAD_EXIT = "SLURM_KILL_BAD_EXIT";
 
-	/** Set by torchrun, and by {@code launch} for programs that expect torchrun. */
-	private static final String RUN_ID = "TORCHELASTIC_RUN_ID";
-
 	private ElasticLaunchers() {
 	}
 
@@ -37,7 +34,8 @@ public final class ElasticLaunchers {
 			}
 			case "slurm" -> requireKeptBySlurm(minRanks, variables);
 			case "torchrun" -> {
-				if (variables.containsKey(RUN_ID) && !variables.containsKey(RankEnvironment.LAUNCHER_PID)) {
+				if (variables.containsKey(RankEnvironment.RUN_ID)
+						&& !variables.containsKey(RankEnvironment.LAUNCHER_PID)) {
 					throw refused(minRanks, "torchrun");
 				}
 			}

@@ -13,6 +13,11 @@ final class RankEnvironment {
 	/** Process id of the launcher, so that ranks end soon after their launcher. */
 	static final String LAUNCHER_PID = "TUTTI_LAUNCHER_PID";
 
+	static final String RANK = "RANK";
+
+	/** Set by torchrun, and by this launcher for programs that expect torchrun. */
+	static final String RUN_ID = "TORCHELASTIC_RUN_ID";
+
 	/** Set if the launcher runs on a terminal and shows live lines. */
 	static final String LIVE_LINES = "TUTTI_LIVE_LINES";
 
@@ -50,7 +55,7 @@ final class RankEnvironment {
 	void apply(Map<String, String> environment, int localRank, JobPorts ports, int restart) {
 		environment.keySet().removeIf((name) -> OTHER_LAUNCHERS.stream().anyMatch(name::startsWith));
 		environment.keySet().removeAll(LEFTOVERS);
-		put(environment, "RANK", this.plan.rank(localRank));
+		put(environment, RANK, this.plan.rank(localRank));
 		put(environment, "WORLD_SIZE", this.plan.worldSize());
 		put(environment, "LOCAL_RANK", localRank);
 		put(environment, "LOCAL_WORLD_SIZE", this.plan.ranksPerNode());
@@ -60,7 +65,7 @@ final class RankEnvironment {
 		put(environment, "MASTER_PORT", ports.rendezvous());
 		put(environment, "TORCHELASTIC_RESTART_COUNT", restart);
 		put(environment, "TORCHELASTIC_MAX_RESTARTS", this.plan.maxRestarts());
-		put(environment, "TORCHELASTIC_RUN_ID", this.runId);
+		put(environment, RUN_ID, this.runId);
 		put(environment, LAUNCHER_PID, ProcessHandle.current().pid());
 		environment.remove(LIVE_LINES);
 		if (this.showsLiveLines) {

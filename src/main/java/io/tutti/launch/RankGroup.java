@@ -182,10 +182,11 @@ final class RankGroup {
 	}
 
 	private void onEnd(RankExit end) {
-		Objects.requireNonNull(this.running.remove(end.rank())).terminateDescendants();
+		RankProcess process = Objects.requireNonNull(this.running.remove(end.rank()));
+		process.terminateDescendants();
 		if (this.lostRanks != null && !this.stopped
 				&& (this.finished || (this.phase == Phase.RUNNING && !this.command.stoppedOnRequest(end)))) {
-			onElasticEnd(end, this.lostRanks);
+			onElasticEnd(end, process, this.lostRanks);
 			return;
 		}
 		record(end);
@@ -219,13 +220,13 @@ final class RankGroup {
 		}
 	}
 
-	private void onElasticEnd(RankExit end, LostRanks lostRanks) {
+	private void onElasticEnd(RankExit end, RankProcess process, LostRanks lostRanks) {
 		if (!end.failed()) {
 			record(end);
 			this.finished |= !this.command.isService();
 		}
 		else if (!this.finished) {
-			onLoss(end, lostRanks.after(end, this.running.size() + this.pending.size()));
+			onLoss(end, process, lostRanks.after(end, this.running.size() + this.pending.size()));
 		}
 		else if (isReportedOnly(end)) {
 			report(end.describe() + " after the job had finished");
@@ -247,11 +248,11 @@ final class RankGroup {
 		return end.signalled() || (terminated && this.command.stoppedOnRequest(end));
 	}
 
-	private void onLoss(RankExit end, LostRanks.Decision decision) {
+	private void onLoss(RankExit end, RankProcess process, LostRanks.Decision decision) {
 		report(end.describe() + "; " + decision.text());
 		switch (decision) {
 			case LostRanks.Restart restart ->
-				this.pending.add(new PendingRestart(System.nanoTime() + restart.backOff().toNanos(), end));
+				this.pending.add(new PendingRestart(System.nanoTime() + restart.backOff().toNanos(), end, process));
 			case LostRanks.Continue nothing -> {
 			}
 			case LostRanks.End failed -> {
@@ -281,13 +282,15 @@ final class RankGroup {
 	}
 
 	private void restart() {
-		RankExit lost = this.pending.remove().lost();
+		PendingRestart next = this.pending.remove();
+		RankExit lost = next.lost();
+		next.process().killStarted();
 		try {
 			start(lost.rank() % this.ranksPerNode);
 		}
 		catch (IOException ex) {
 			report("rank " + lost.rank() + " cannot be restarted: " + ex.getMessage());
-			onElasticEnd(lost, Objects.requireNonNull(this.lostRanks));
+			onElasticEnd(lost, next.process(), Objects.requireNonNull(this.lostRanks));
 		}
 	}
 
@@ -420,7 +423,8 @@ final class RankGroup {
 	}
 
 	/** A lost rank and when it is to be restarted. */
-	private record PendingRestart(long dueNanos, RankExit lost) implements Comparable<PendingRestart> {
+	private record PendingRestart(long dueNanos, RankExit lost,
+			RankProcess process) implements Comparable<PendingRestart> {
 
 		@Override
 		public int compareTo(PendingRestart other) {

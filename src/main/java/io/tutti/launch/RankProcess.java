@@ -22,6 +22,8 @@ final class RankProcess {
 
 	private final Process process;
 
+	private final StartedProcesses startedProcesses;
+
 	private final List<Relay> relays = new ArrayList<>();
 
 	/** The rank's child processes at the time it was asked to end. */
@@ -78,9 +80,10 @@ final class RankProcess {
 
 	}
 
-	private RankProcess(int rank, Process process) {
+	private RankProcess(int rank, Process process, StartedProcesses startedProcesses) {
 		this.rank = rank;
 		this.process = process;
+		this.startedProcesses = startedProcesses;
 	}
 
 	/**
@@ -93,7 +96,7 @@ final class RankProcess {
 		ProcessBuilder builder = new ProcessBuilder(command.words());
 		builder.redirectInput((localRank == 0) ? Redirect.INHERIT : Redirect.from(NOTHING));
 		environment.accept(builder.environment());
-		RankProcess started = new RankProcess(rank, builder.start());
+		RankProcess started = new RankProcess(rank, builder.start(), new StartedProcesses(builder.environment()));
 		try {
 			started.relay(command.plainOutput(), console);
 			return started;
@@ -179,6 +182,14 @@ final class RankProcess {
 	/** Kills the child processes that remain from when the rank was asked to end. */
 	void killDescendants() {
 		this.descendants.forEach(ProcessHandle::destroyForcibly);
+	}
+
+	/**
+	 * Kills the processes that the rank has started, also if it has ended by itself. They
+	 * would go on as this rank beside its replacement.
+	 */
+	void killStarted() {
+		this.startedProcesses.kill();
 	}
 
 	/** Waits for the end of the output, until a time. */

@@ -435,6 +435,20 @@ class LocalLauncherTest {
 			.containsExactly("tutti launch: rank 1 ended with 137 (SIGKILL); restarting it in 0.1 s (1 of 3)");
 	}
 
+	/** It would go on as the same rank, at the same endpoint. */
+	@Test
+	void whatALostRankHasStartedEndsBeforeItsReplacementStarts() throws Exception {
+		LaunchedCommand command = program("""
+				if [ $RANK = 0 ]; then while [ ! -e again ]; do sleep 0.05; done; exit 0; fi
+				if [ -e child.pid ]; then cat /proc/$(cat child.pid)/cmdline > left; touch again; exit 0; fi
+				(sleep 100 & echo $! > child.pid; wait) &
+				while [ ! -s child.pid ]; do sleep 0.05; done
+				kill -9 $$""");
+		assertThat(launcher(elastic(command, 2, 1, 3)).run()).isZero();
+		assertThat(this.directory.resolve("again")).exists();
+		assertThat(this.directory.resolve("left")).isEmptyFile();
+	}
+
 	@Test
 	void aLostRankIsForgottenWhenItsReplacementStarts() throws Exception {
 		List<WeakReference<RankProcess>> started = new CopyOnWriteArrayList<>();
