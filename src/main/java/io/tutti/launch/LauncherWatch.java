@@ -4,6 +4,7 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
+import io.tutti.engine.bootstrap.HostIdentity;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,14 +21,15 @@ public final class LauncherWatch implements AutoCloseable {
 	}
 
 	/**
-	 * Starts watching if a launcher started this process.
+	 * Starts watching if a launcher on this host started this process.
 	 * @param environment this process's environment variables
 	 * @param lost runs once, on the watch's own thread, when the launcher has ended
 	 * @return the watch, or {@code null} if there is no launcher to watch
 	 */
 	public static @Nullable LauncherWatch start(Map<String, String> environment, Runnable lost) {
 		String pid = environment.get(RankEnvironment.LAUNCHER_PID);
-		if (pid == null || !WholeNumber.matches(pid)) {
+		if (pid == null || !WholeNumber.matches(pid)
+				|| !HostIdentity.ofThisHost().equals(environment.get(RankEnvironment.LAUNCHER_HOST))) {
 			return null;
 		}
 		LauncherWatch watch = new LauncherWatch();

@@ -4,6 +4,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 
+import io.tutti.engine.bootstrap.HostIdentity;
+
 /**
  * Builds the environment of launched ranks: adds torchrun's variables and removes
  * leftovers of other launchers that would take precedence.
@@ -12,6 +14,9 @@ final class RankEnvironment {
 
 	/** Process id of the launcher, so that ranks end soon after their launcher. */
 	static final String LAUNCHER_PID = "TUTTI_LAUNCHER_PID";
+
+	/** Host of that process id: a rank's own environment may reach other hosts. */
+	static final String LAUNCHER_HOST = "TUTTI_LAUNCHER_HOST";
 
 	static final String RANK = "RANK";
 
@@ -67,6 +72,7 @@ final class RankEnvironment {
 		put(environment, "TORCHELASTIC_MAX_RESTARTS", this.plan.maxRestarts());
 		put(environment, RUN_ID, this.runId);
 		put(environment, LAUNCHER_PID, ProcessHandle.current().pid());
+		put(environment, LAUNCHER_HOST, HostIdentity.ofThisHost());
 		environment.remove(LIVE_LINES);
 		if (this.showsLiveLines) {
 			environment.put(LIVE_LINES, "true");

@@ -13,6 +13,7 @@ import java.util.jar.Attributes;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
 
+import io.tutti.engine.bootstrap.HostIdentity;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -163,7 +164,7 @@ class LauncherPiecesTest {
 		Process launcher = new ProcessBuilder("sleep", "100").start();
 		try {
 			CountDownLatch lost = new CountDownLatch(1);
-			LauncherWatch.start(Map.of("TUTTI_LAUNCHER_PID", Long.toString(launcher.pid())), lost::countDown);
+			LauncherWatch.start(launchedBy(launcher.pid()), lost::countDown);
 			assertThat(lost.await(700, TimeUnit.MILLISECONDS)).isFalse();
 			launcher.destroyForcibly();
 			assertThat(lost.await(30, TimeUnit.SECONDS)).isTrue();
@@ -179,7 +180,7 @@ class LauncherPiecesTest {
 		try {
 			String zombie = parent.inputReader().readLine();
 			CountDownLatch lost = new CountDownLatch(1);
-			LauncherWatch.start(Map.of("TUTTI_LAUNCHER_PID", zombie), lost::countDown);
+			LauncherWatch.start(launchedBy(Long.parseLong(zombie)), lost::countDown);
 			assertThat(lost.await(30, TimeUnit.SECONDS)).isTrue();
 		}
 		finally {
@@ -193,12 +194,34 @@ class LauncherPiecesTest {
 		})).isNull();
 	}
 
+	/** A program of a rank may start ranks elsewhere with its own environment. */
+	@Test
+	void aLauncherOnAnotherHostIsNotWatched() {
+		assertThat(LauncherWatch.start(Map.of("TUTTI_LAUNCHER_PID", "1", "TUTTI_LAUNCHER_HOST", "another/host"), () -> {
+		})).isNull();
+	}
+
+	@Test
+	void aLaunchersOwnRankWatchesIt() throws Exception {
+		LaunchPlan plan = new LaunchPlan(LaunchedCommand.of(List.of("train"), OWN), 1, 1, 0, "127.0.0.1", 4242, 0, null,
+				Map.of());
+		Map<String, String> environment = new HashMap<>();
+		new RankEnvironment(plan, false).apply(environment, 0, new JobPorts(plan), 0);
+		try (LauncherWatch watch = LauncherWatch.start(environment, () -> {
+		})) {
+			assertThat(watch).isNotNull();
+		}
+	}
+
+	private static Map<String, String> launchedBy(long pid) {
+		return Map.of("TUTTI_LAUNCHER_PID", Long.toString(pid), "TUTTI_LAUNCHER_HOST", HostIdentity.ofThisHost());
+	}
+
 	@Test
 	void aClosedWatchReportsNothing() throws Exception {
 		Process launcher = new ProcessBuilder("sleep", "100").start();
 		CountDownLatch lost = new CountDownLatch(1);
-		LauncherWatch watch = LauncherWatch.start(Map.of("TUTTI_LAUNCHER_PID", Long.toString(launcher.pid())),
-				lost::countDown);
+		LauncherWatch watch = LauncherWatch.start(launchedBy(launcher.pid()), lost::countDown);
 		assertThat(watch).isNotNull();
 		watch.close();
 		launcher.destroyForcibly().waitFor();
