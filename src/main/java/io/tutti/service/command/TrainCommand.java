@@ -225,6 +225,10 @@ final class TrainCommand implements Callable<Integer> {
 			throw new IllegalArgumentException("a checkpoint every " + this.checkpointEvery
 					+ " steps needs a checkpoint directory, and none was given; add --checkpoint");
 		}
+		if (this.spec.commandLine().getParseResult().hasMatchedOption("--keep-checkpoints")) {
+			throw new IllegalArgumentException(
+					"--keep-checkpoints needs a checkpoint directory, and none was given; add --checkpoint");
+		}
 		return null;
 	}
 

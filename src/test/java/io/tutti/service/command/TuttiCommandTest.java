@@ -96,6 +96,13 @@ class TuttiCommandTest {
 				"add --checkpoint");
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "3", "0" })
+	void aNumberOfCheckpointsNeedsADirectory(String number) {
+		assertThat(this.tutti.execute("train", "--keep-checkpoints=" + number)).isEqualTo(ExitCode.BAD_CONFIGURATION);
+		assertThat(this.err.toString()).contains("--keep-checkpoints needs a checkpoint directory", "add --checkpoint");
+	}
+
 	@Test
 	void propertiesPassOnToSpringAndOptionsBecomeProperties() {
 		CommandLine serve = this.tutti.getSubcommands().get("serve");
