@@ -8,8 +8,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.tutti.launch.PropertyNames;
 import org.jspecify.annotations.Nullable;
 import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
@@ -38,7 +41,7 @@ final class SpringConfiguration {
 			.flatMap((source) -> source.entrySet().stream())
 			.anyMatch((entry) -> needsSpring(entry.getKey(), entry.getValue()))
 				|| environment.keySet().stream().anyMatch(SpringConfiguration::isUnusualVariable)
-				|| hasFiles(directory);
+				|| hasUnusualProperty(systemProperties.keySet()) || hasFiles(directory);
 	}
 
 	/** Spring's own settings, and values that refer to other properties. */
@@ -51,6 +54,14 @@ final class SpringConfiguration {
 	/** Spring also accepts a variable with exactly the name of a property. */
 	private static boolean isUnusualVariable(String name) {
 		return name.toLowerCase(Locale.ROOT).startsWith("tutti") && !name.startsWith("TUTTI_");
+	}
+
+	/** Spring also accepts a system property in another spelling, such as camel case. */
+	private static boolean hasUnusualProperty(Set<String> systemProperties) {
+		Set<String> own = systemProperties.stream()
+			.filter((name) -> name.toLowerCase(Locale.ROOT).startsWith("tutti."))
+			.collect(Collectors.toSet());
+		return !own.isEmpty() && !PropertyNames.ofTutti().names().containsAll(own);
 	}
 
 	private static boolean hasFiles(Path directory) {

@@ -146,15 +146,29 @@ class EnvCommandTest {
 	}
 
 	@Test
-	void aMisspeltPropertyIsNamedWithoutSpringToo() {
-		System.setProperty("tutti.worldsize", "3");
+	void aMisspeltSystemPropertyIsNamed() {
+		System.setProperty("tutti.worl-size", "3");
 		try {
 			assertThat(execute(new EnvCommand())).isEqualTo(64);
 			assertThat(this.err.toString(StandardCharsets.UTF_8))
-				.isEqualTo("tutti env: unknown property tutti.worldsize. Did you mean tutti.world-size?\n");
+				.isEqualTo("tutti env: unknown property tutti.worl-size. Did you mean tutti.world-size?\n");
 		}
 		finally {
-			System.clearProperty("tutti.worldsize");
+			System.clearProperty("tutti.worl-size");
+		}
+	}
+
+	@Test
+	void aSystemPropertyInAnotherSpellingAppliesAsForARank() {
+		System.setProperty("tutti.worldSize", "3");
+		System.setProperty("tutti.rank", "2");
+		try {
+			assertThat(execute(new EnvCommand(), "--json")).isZero();
+			assertThat(this.writes).singleElement().asString().contains("\"source\":\"properties\"", "\"rank\":2");
+		}
+		finally {
+			System.clearProperty("tutti.worldSize");
+			System.clearProperty("tutti.rank");
 		}
 	}
 

@@ -42,6 +42,12 @@ class SpringConfigurationTest {
 		assertThat(isUsed(Map.of(), Map.of("spring.profiles.active", "mpi"))).isTrue();
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "tutti.worldSize", "tutti.world_size", "TUTTI.WORLD-SIZE", "tutti.elastic.endpoints[0]" })
+	void aSystemPropertyInAnotherSpellingNeedsSpring(String name) {
+		assertThat(isUsed(Map.of(), Map.of(name, "4"))).isTrue();
+	}
+
 	@Test
 	void propertiesOfOtherProgramsOnSpringDoNotNeedSpring() {
 		assertThat(isUsed(Map.of(), Map.of("spring-javaformat.validate.skip", "true"))).isFalse();
