@@ -32,6 +32,7 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
 
+import org.springframework.context.ApplicationContext;
 import org.springframework.util.unit.DataSize;
 
 /**
@@ -152,11 +153,9 @@ final class BenchCommand implements Callable<Integer> {
 			if (this.training.isWanted()) {
 				return train(service, report);
 			}
-			return service.run((context) -> {
-				context.getBean(ElasticProperties.class).requireUnset("bench");
-				return peers.isEmpty() ? BenchmarkRun.of(context, benchmark, report, bound).run()
-						: ComparisonRun.of(context, benchmark, peers, this.against.rounds(), bound).run(report);
-			});
+			return service.run(BenchCommand::requireNotElastic,
+					(context) -> peers.isEmpty() ? BenchmarkRun.of(context, benchmark, report, bound).run()
+							: ComparisonRun.of(context, benchmark, peers, this.against.rounds(), bound).run(report));
 		}
 	}
 
@@ -170,7 +169,12 @@ final class BenchCommand implements Callable<Integer> {
 		catch (IllegalArgumentException ex) {
 			throw new ParameterException(this.spec.commandLine(), ex.getMessage(), ex);
 		}
-		return service.run((context) -> TrainingBenchmarkRun.of(context, models, batch, new StepReport(report)).run());
+		return service.run(BenchCommand::requireNotElastic,
+				(context) -> TrainingBenchmarkRun.of(context, models, batch, new StepReport(report)).run());
+	}
+
+	private static void requireNotElastic(ApplicationContext context) {
+		context.getBean(ElasticProperties.class).requireUnset("bench");
 	}
 
 	/** Rejects options that would be ignored. */

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 
 import io.tutti.BadConfigurationException;
+import io.tutti.FreePort;
 import io.tutti.engine.device.HostFallback;
 import io.tutti.ExitCode;
 import io.tutti.service.TuttiApplication;
@@ -120,6 +121,19 @@ class StartupFailureTest {
 		assertThat(start("--tutti.elastic.min-ranks=1", "--tutti.elastic.endpoints=192.0.2.1:29701"))
 			.isEqualTo(ExitCode.BAD_CONFIGURATION);
 		assertThat(told()).hasSize(1).first().asString().contains("192.0.2.1").contains("tutti.security.token");
+	}
+
+	/** A benchmark forms its group once. */
+	@ParameterizedTest
+	@ValueSource(strings = { "bench", "bench --training" })
+	void aBenchmarkOfAnElasticGroupIsRefused(String command) {
+		String line = command + " --tutti.elastic.min-ranks=1 --tutti.elastic.endpoints=127.0.0.1:" + FreePort.next();
+		assertThat(TuttiCommand.commandLine(TuttiApplication.class).execute(line.split(" ")))
+			.isEqualTo(ExitCode.BAD_CONFIGURATION);
+		assertThat(told()).hasSize(1)
+			.first()
+			.asString()
+			.contains("bench cannot continue without a lost rank", "Unset tutti.elastic.min-ranks");
 	}
 
 	@Test
