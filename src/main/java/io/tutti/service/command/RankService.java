@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
+import io.tutti.BadConfigurationException;
 import io.tutti.ExitCode;
 import io.tutti.service.config.RankLogging;
 import io.tutti.service.config.StartupFailures;
@@ -15,6 +16,7 @@ import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.SpringApplication;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.env.Environment;
 
 /**
  * Runs one rank as a Spring application for the duration of a command.
@@ -23,6 +25,8 @@ final class RankService {
 
 	/** Less than the documented 5 s, to leave time for the JVM to exit. */
 	static final Duration CLOSING = Duration.ofMillis(4500);
+
+	private static final String ENABLED = "tutti.enabled";
 
 	private final Class<?> application;
 
@@ -89,6 +93,7 @@ final class RankService {
 
 	private ConfigurableApplicationContext start(Consumer<ApplicationContext> check) {
 		SpringApplication spring = new SpringApplication(this.application);
+		spring.addInitializers((context) -> requireGroup(context.getEnvironment()));
 		spring.addInitializers((context) -> ((BeanDefinitionRegistry) context.getBeanFactory()).registerBeanDefinition(
 				"tuttiCommandCheck",
 				BeanDefinitionBuilder
@@ -97,6 +102,14 @@ final class RankService {
 		spring.setDefaultProperties(this.defaults);
 		spring.addListeners(new RankLogging());
 		return spring.run(this.arguments.toArray(String[]::new));
+	}
+
+	private static void requireGroup(Environment environment) {
+		String enabled = environment.getProperty(ENABLED, "true");
+		if (!enabled.equalsIgnoreCase("true")) {
+			throw new BadConfigurationException(ENABLED + "=" + enabled + " leaves this command without a group",
+					"Remove it: it is for Spring applications with this jar");
+		}
 	}
 
 	private int carryOut(Part part, ConfigurableApplicationContext context) {

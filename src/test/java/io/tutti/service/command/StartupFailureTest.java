@@ -76,6 +76,7 @@ class StartupFailureTest {
 					--tutti.http.port=70000                | HTTP port must be in 0..65535, got 70000
 					--tutti.transport.port=-1              | data port must be in 0..65535, got -1
 					--tutti.security.token-file=/no/file   | token file /no/file cannot be read
+					--tutti.enabled=false                  | tutti.enabled=false leaves this command without a group. Remove it
 					--tutti.gpu.host-fallback=maybe        | tutti.gpu.host-fallback=maybe is not a Boolean
 					--tutti.transport.kind=tpc             | tutti.transport.kind=tpc is not one of auto, tcp, shm
 					--tutti.serve.linger=-3s               | linger must not be negative
