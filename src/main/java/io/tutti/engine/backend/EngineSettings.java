@@ -35,6 +35,9 @@ public record EngineSettings(String backend, String jobId, @Nullable String toke
 	public static final EngineSettings DEFAULTS = new EngineSettings(Backends.TCP, "default", null, -1, null, null,
 			null, 0, "cubic", SharedConfig.DEFAULT, Timeouts.DEFAULTS, null);
 
+	/** Most characters of a job id and of the name of a host. */
+	public static final int MAX_NAME_CHARACTERS = 256;
+
 	public EngineSettings {
 		if (dataPort < 0 || dataPort > 65535) {
 			throw new IllegalArgumentException("data port must be in 0..65535, got " + dataPort);
@@ -47,6 +50,22 @@ public record EngineSettings(String backend, String jobId, @Nullable String toke
 			String congestionControl, SharedConfig sharedConfig, Timeouts timeouts, @Nullable String mpiLibrary) {
 		this(backend, jobId, token, generation, bindAddress, advertisedHost, dataAddress, dataPort, congestionControl,
 				sharedConfig, timeouts, mpiLibrary, null);
+	}
+
+	/**
+	 * Checks a job id or the name of a host.
+	 * @param name what it is, for the error message
+	 * @throws IllegalArgumentException if it is blank or too long for a rendezvous
+	 */
+	public static String requireName(String name, String text) {
+		if (text.isBlank()) {
+			throw new IllegalArgumentException(name + " must not be blank");
+		}
+		if (text.length() > MAX_NAME_CHARACTERS) {
+			throw new IllegalArgumentException(
+					name + " must have at most " + MAX_NAME_CHARACTERS + " characters, got " + text.length());
+		}
+		return text;
 	}
 
 	/** The same settings with TLS, or without it for {@code null}. */

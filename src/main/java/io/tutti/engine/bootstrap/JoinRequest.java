@@ -25,8 +25,11 @@ import org.jspecify.annotations.Nullable;
 record JoinRequest(RankAssignment assignment, RendezvousSettings settings, ControlListener events, Deadline deadline,
 		NameService names) {
 
-	/** A hello must fit into the frame size of unauthenticated clients. */
-	private static final int MAX_NAME_CHARACTERS = 256;
+	/**
+	 * A hello must fit into the frame size of unauthenticated clients. Twice as long as a
+	 * job's own id may be, since an elastic group appends the id of its formation.
+	 */
+	private static final int MAX_NAME_CHARACTERS = 512;
 
 	JoinRequest {
 		events = ControlListener.guarded(events);

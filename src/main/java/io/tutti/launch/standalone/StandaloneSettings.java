@@ -92,11 +92,14 @@ final class StandaloneSettings {
 	private EngineSettings read(ResolvedRank resolved) {
 		EngineSettings defaults = EngineSettings.DEFAULTS;
 		rejectSpringProperties();
+		String advertisedHost = address("tutti.transport.advertised-host");
+		if (advertisedHost != null) {
+			EngineSettings.requireName("advertised host", advertisedHost);
+		}
 		return new EngineSettings(this.properties.text("tutti.backend", defaults.backend()),
-				this.properties.text("tutti.rendezvous.job-id", defaults.jobId()), JobToken.of(this.properties),
-				resolved.generation(), address("tutti.rendezvous.bind-address"),
-				address("tutti.transport.advertised-host"), defaults.dataAddress(),
-				dataPort(resolved.assignment().localRank()),
+				EngineSettings.requireName("job id", this.properties.text("tutti.rendezvous.job-id", defaults.jobId())),
+				JobToken.of(this.properties), resolved.generation(), address("tutti.rendezvous.bind-address"),
+				advertisedHost, defaults.dataAddress(), dataPort(resolved.assignment().localRank()),
 				this.properties.text("tutti.transport.congestion-control", defaults.congestionControl()),
 				sharedConfig(), timeouts(), this.properties.text("tutti.mpi.library"));
 	}

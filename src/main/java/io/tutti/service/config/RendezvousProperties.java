@@ -1,5 +1,6 @@
 package io.tutti.service.config;
 
+import io.tutti.engine.backend.EngineSettings;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -9,7 +10,7 @@ import org.springframework.util.StringUtils;
 /**
  * Options of the rendezvous. Its address follows from the rank's resolution.
  *
- * @param jobId name of the job; ranks of another job are rejected
+ * @param jobId name of the job, at most 256 characters; ranks of another job are rejected
  * @param bindAddress address at which rank 0 listens; by default the rendezvous address
  * @param portOffset offset of the rendezvous port from {@code MASTER_PORT} if torchrun's
  * agent listens on that port; read when the rank is resolved, 1 by default
@@ -19,9 +20,7 @@ public record RendezvousProperties(@DefaultValue("default") String jobId, @Nulla
 		@Nullable Integer portOffset) {
 
 	public RendezvousProperties {
-		if (jobId.isBlank()) {
-			throw new IllegalArgumentException("job id must not be blank");
-		}
+		EngineSettings.requireName("job id", jobId);
 		bindAddress = StringUtils.hasText(bindAddress) ? bindAddress : null;
 	}
 

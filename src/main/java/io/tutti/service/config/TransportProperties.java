@@ -1,5 +1,6 @@
 package io.tutti.service.config;
 
+import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.backend.TransportChoice;
 import io.tutti.launch.Ports;
 import org.jspecify.annotations.Nullable;
@@ -31,7 +32,8 @@ public record TransportProperties(@DefaultValue("0") int port, @Nullable String 
 
 	public TransportProperties {
 		Ports.require("data port", port);
-		advertisedHost = StringUtils.hasText(advertisedHost) ? advertisedHost : null;
+		advertisedHost = StringUtils.hasText(advertisedHost)
+				? EngineSettings.requireName("advertised host", advertisedHost) : null;
 	}
 
 }

@@ -378,9 +378,9 @@ class RendezvousTest {
 	void settingsOutOfRangeAreRejectedBeforeAnySocketIsOpened() {
 		TestWorld world = new TestWorld(2);
 		assertThatThrownBy(() -> TestWorld.join(world.joining(0, TestWorld.token(" ")))).hasMessageContaining("token");
-		assertThatThrownBy(() -> TestWorld.join(world.joining(0, TestWorld.job("x".repeat(257)))))
+		assertThatThrownBy(() -> TestWorld.join(world.joining(0, TestWorld.job("x".repeat(513)))))
 			.hasMessageContaining("job id")
-			.hasMessageContaining("257");
+			.hasMessageContaining("513");
 		assertThatIllegalArgumentException().isThrownBy(() -> Rendezvous.join(RankAssignment.single(),
 				TestWorld.generation(-2), world.events.get(0), Deadline.after(TestWorld.WAIT_LIMIT)))
 			.withMessageContaining("-2");

@@ -16,9 +16,11 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 
 import io.tutti.CollectiveListener;
 import io.tutti.Failure;
+import io.tutti.FreePort;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.EngineSettings;
@@ -459,6 +461,28 @@ class FormationProtocolTest {
 		waiting.form(0);
 		assertThatThrownBy(waiting.formed::get).cause().isInstanceOf(RendezvousException.class);
 		assertThat(waiting.lookups).hasValueBetween(1, 14);
+	}
+
+	/** A formation appends its id to that of the job. */
+	@Test
+	void ranksOfTheLongestJobIdFormAGroup() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(2, 2, 1, Duration.ofSeconds(10));
+		EngineSettings longest = ranks.settings().withJob("x".repeat(EngineSettings.MAX_NAME_CHARACTERS), -1);
+		int masterPort = FreePort.next();
+		List<ElasticEngine> engines = Stream.of(0, 1)
+			.map((rank) -> ElasticEngine.open(RankAssignment.onOneHost(rank, 2, masterPort), longest, ranks.elastic(),
+					CollectiveListener.NONE))
+			.toList();
+		try {
+			engines.stream()
+				.map((engine) -> CompletableFuture.supplyAsync(() -> engine.form(null, false),
+						Thread::startVirtualThread))
+				.toList()
+				.forEach((formed) -> assertThat(formed.join().world().worldSize()).isEqualTo(2));
+		}
+		finally {
+			engines.forEach(ElasticEngine::close);
+		}
 	}
 
 	@Test

@@ -90,6 +90,15 @@ class StandaloneSettingsTest {
 		assertThatThrownBy(() -> settings(Map.of(name, value), Map.of())).hasMessageContaining(expected);
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "tutti.rendezvous.job-id, job id", "tutti.transport.advertised-host, advertised host" })
+	void aNameLongerThanARendezvousAdmitsIsRefused(String property, String name) {
+		assertThatThrownBy(() -> settings(Map.of(property, "x".repeat(300)), Map.of()))
+			.isInstanceOf(BadConfigurationException.class)
+			.hasMessage(name + " must have at most 256 characters, got 300");
+		assertThat(settings(Map.of(property, "x".repeat(256)), Map.of())).isNotNull();
+	}
+
 	@Test
 	void anEmptyAddressIsAsUnset() {
 		assertThat(

@@ -110,6 +110,14 @@ class StartupFailureTest {
 			.contains("unknown property tutti.timeout.colective. Did you mean tutti.timeout.collective?");
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "tutti.rendezvous.job-id, tutti.rendezvous: job id",
+			"tutti.transport.advertised-host, tutti.transport: advertised host" })
+	void aNameLongerThanARendezvousAdmitsIsRefused(String property, String name) {
+		assertThat(start("--" + property + "=" + "x".repeat(300))).isEqualTo(ExitCode.BAD_CONFIGURATION);
+		assertThat(told()).hasSize(1).first().asString().contains(name + " must have at most 256 characters, got 300");
+	}
+
 	@Test
 	void aRendezvousBeyondThisHostNeedsAToken() {
 		assertThat(start("--tutti.rank=1", "--tutti.world-size=2", "--tutti.master-address=10.1.2.3"))
