@@ -46,8 +46,6 @@ final class ElasticTrainingRun {
 
 	private final AtomicBoolean draining = new AtomicBoolean();
 
-	private volatile boolean started;
-
 	/**
 	 * Creates a job without starting it.
 	 * @param watch receives the job's events on every rank
@@ -139,11 +137,10 @@ final class ElasticTrainingRun {
 
 	/**
 	 * All ranks stop after the same step, also those that are left while the group forms
-	 * again. Before the first step there is nothing to save, and ranks that no longer
-	 * answer cannot agree.
+	 * again. A rank that has not joined has nothing to save and cannot agree with others.
 	 */
 	private void stop(TrainingJob job, String reason) {
-		if (!this.started) {
+		if (!this.lifecycle.formed().isDone()) {
 			System.err.println("tutti: got " + reason + " during rendezvous; there is nothing to save yet");
 			Runtime.getRuntime().halt(ExitCode.STOPPED_ON_REQUEST);
 		}
@@ -176,7 +173,6 @@ final class ElasticTrainingRun {
 
 		@Override
 		public void started(TrainingPlan plan) {
-			ElasticTrainingRun.this.started = true;
 			this.printed = prints();
 			if (this.printed) {
 				ElasticTrainingRun.this.progress.started(plan);
