@@ -269,6 +269,11 @@ public final class ElasticEngine implements AutoCloseable {
 		this.context.endpoint().close();
 	}
 
+	/** Whether this rank takes no part in further formations. */
+	public boolean hasLeft() {
+		return this.context.member().hasLeft();
+	}
+
 	/** Leaves the job. */
 	@Override
 	public void close() {

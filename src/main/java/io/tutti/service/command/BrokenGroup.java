@@ -56,10 +56,18 @@ final class BrokenGroup {
 			log.error("{}. Still answering requests until it is stopped", failure.describe());
 			return new CompletableFuture<>();
 		}
-		log.error("{}. Answering requests for another {} s", failure.describe(), this.linger.toSeconds());
-		Executor later = CompletableFuture.delayedExecutor(this.linger.toMillis(), TimeUnit.MILLISECONDS);
+		return linger(this.linger, failure.describe(), exception(failure));
+	}
+
+	/**
+	 * Fails with the failure after the linger time.
+	 * @param problem the failure in words, for the log
+	 */
+	static CompletableFuture<Void> linger(Duration time, String problem, RuntimeException failure) {
+		log.error("{}. Answering requests for another {} s", problem, time.toSeconds());
+		Executor later = CompletableFuture.delayedExecutor(time.toMillis(), TimeUnit.MILLISECONDS);
 		return CompletableFuture.runAsync(() -> {
-			throw exception(failure);
+			throw failure;
 		}, later);
 	}
 

@@ -12,6 +12,7 @@ import io.tutti.MembershipChangedException;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.engine.control.BarrierOutcome;
+import io.tutti.engine.control.RendezvousException;
 import io.tutti.service.group.GroupLifecycle;
 import org.jspecify.annotations.Nullable;
 
@@ -35,11 +36,22 @@ final class ElasticService {
 
 	private final GroupLifecycle lifecycle;
 
-	ElasticService(GroupLifecycle lifecycle) {
+	private final @Nullable Duration linger;
+
+	/**
+	 * Creates a service without starting it.
+	 * @param linger how long to keep serving when the group has failed for good,
+	 * {@code null} to end at once, so that a launcher can start this rank again
+	 */
+	ElasticService(GroupLifecycle lifecycle, @Nullable Duration linger) {
 		this.lifecycle = lifecycle;
+		this.linger = linger;
 	}
 
-	/** Runs until the group may not continue, and fails with the reason. */
+	/**
+	 * Runs until the group may not continue, and fails with the reason after the linger
+	 * time.
+	 */
 	CompletableFuture<Void> end() {
 		CompletableFuture<Void> end = new CompletableFuture<>();
 		ElasticGroup group = this.lifecycle.elastic();
@@ -52,7 +64,21 @@ final class ElasticService {
 				end.completeExceptionally(ex);
 			}
 		});
-		return end;
+		return end.exceptionallyCompose(this::linger);
+	}
+
+	/** No linger time after an abort, or if the group has never formed. */
+	private CompletableFuture<Void> linger(Throwable failure) {
+		if (this.linger == null) {
+			return CompletableFuture.failedFuture(failure);
+		}
+		return switch (failure) {
+			case CollectiveException broken when broken.failure().kind() != Failure.Kind.ABORTED ->
+				BrokenGroup.linger(this.linger, broken.failure().describe(), broken);
+			case RendezvousException missed when this.lifecycle.formed().isDone() ->
+				BrokenGroup.linger(this.linger, String.valueOf(missed.getMessage()), missed);
+			default -> CompletableFuture.failedFuture(failure);
+		};
 	}
 
 	/** Returns by an exception when this generation ends. */

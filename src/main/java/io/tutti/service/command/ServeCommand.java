@@ -61,7 +61,7 @@ final class ServeCommand implements Callable<Integer> {
 	private static int serve(ApplicationContext context, StopRequest stop) throws Exception {
 		GroupLifecycle group = context.getBean(GroupLifecycle.class);
 		Duration linger = context.getBean(ServeProperties.class).linger();
-		CompletableFuture<Void> end = group.isElastic() ? new ElasticService(group).end()
+		CompletableFuture<Void> end = group.isElastic() ? new ElasticService(group, linger).end()
 				: new BrokenGroup(group, linger).end();
 		Await.first(stop.reason(), drained(group), end);
 		return ExitCode.DONE;

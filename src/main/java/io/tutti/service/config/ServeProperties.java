@@ -10,7 +10,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  * Options of {@code serve}.
  *
  * @param linger how long a rank answers requests after its group broke; by default
- * without limit
+ * without limit, and not at all if the group is elastic and may not continue
  */
 @ConfigurationProperties("tutti.serve")
 public record ServeProperties(@Nullable Duration linger) {

@@ -118,8 +118,17 @@ public final class GroupLifecycle implements SmartLifecycle {
 
 	/** Whether the group forms again after a failure; {@code null} is no failure. */
 	public boolean formsAgainAfter(@Nullable Failure failure) {
-		return isElastic() && failure != null && BreakListener.breaksWorld(failure)
-				&& DefaultElasticGroup.continuesAfter(failure);
+		return failure != null && isElastic() && !hasLeft() && continuesAfter(failure);
+	}
+
+	private static boolean continuesAfter(Failure failure) {
+		return BreakListener.breaksWorld(failure) && DefaultElasticGroup.continuesAfter(failure);
+	}
+
+	/** Whether this rank takes no part in further generations of an elastic group. */
+	private boolean hasLeft() {
+		ElasticEngine engine = this.elastic;
+		return engine != null && engine.hasLeft();
 	}
 
 	/**
@@ -259,6 +268,9 @@ public final class GroupLifecycle implements SmartLifecycle {
 		if (failure != null) {
 			return GroupStatus.forming(failure);
 		}
+		if (hasLeft()) {
+			return GroupStatus.of(GroupState.CLOSED);
+		}
 		return (joined() != null) ? GroupStatus.ready(leftRanks()) : GroupStatus.of(GroupState.FORMING);
 	}
 
@@ -392,7 +404,7 @@ public final class GroupLifecycle implements SmartLifecycle {
 			this.broken.complete(failure);
 			return;
 		}
-		if (!formsAgainAfter(failure)) {
+		if (!continuesAfter(failure)) {
 			this.generations.fail(failure);
 		}
 	}

@@ -23,9 +23,14 @@ import io.tutti.engine.elastic.ElasticSettings.QuorumRule;
 import io.tutti.service.group.BrokenGeneration;
 import io.tutti.service.group.GroupLifecycle;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -33,9 +38,12 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The generations of serving ranks in this process, over loopback.
  */
 @Timeout(90)
+@ExtendWith(OutputCaptureExtension.class)
 class ElasticServiceTest {
 
 	private static final Duration LIMIT = Duration.ofSeconds(60);
+
+	private static final Duration LINGER = Duration.ofHours(1);
 
 	private final int masterPort = FreePort.next();
 
@@ -56,14 +64,14 @@ class ElasticServiceTest {
 	@Test
 	void aRankThatLeavesWhileAProcessWaitsToJoinIsNotAwaited() {
 		GroupLifecycle rank0 = this.slots.getFirst();
-		serve(0);
+		serve(0, null);
 		this.slots.get(1).start();
 		CompletableFuture.runAsync(() -> this.slots.get(1).elastic().run(new Nothing(), (_) -> {
 			this.end.await();
 			return null;
 		}), Thread::startVirtualThread);
 		awaitWorld(rank0, 0);
-		serve(2);
+		serve(2, null);
 		Awaitility.await().atMost(LIMIT).until(rank0::joinersWait);
 		this.slots.get(1).stop();
 		awaitWorld(rank0, 1);
@@ -75,7 +83,7 @@ class ElasticServiceTest {
 		List<GroupLifecycle> both = this.slots.subList(0, 2);
 		List<BrokenGeneration> broken = new CopyOnWriteArrayList<>();
 		both.forEach((rank) -> rank.onBroken(broken::add));
-		List<CompletableFuture<Void>> ends = List.of(serve(0), serve(1));
+		List<CompletableFuture<Void>> ends = List.of(serve(0, LINGER), serve(1, LINGER));
 		both.forEach((rank) -> awaitWorld(rank, 0));
 		both.getLast().requireJoined().abort(ExitCode.ABORTED, "asked for");
 		ends.forEach((end) -> assertThat(end).failsWithin(LIMIT));
@@ -87,6 +95,46 @@ class ElasticServiceTest {
 		both.forEach((rank) -> assertThat(rank.brokenGenerations()).hasSize(1));
 	}
 
+	@Test
+	void aRankThatMayNotContinueAnswersRequestsForTheLingerTimeIfItIsSet(CapturedOutput output) {
+		List<GroupLifecycle> both = this.slots.subList(0, 2);
+		List<CompletableFuture<Void>> ends = List.of(serve(0, LINGER), serve(1, null));
+		both.forEach((rank) -> awaitWorld(rank, 0));
+		both.stream()
+			.map(GroupLifecycle::requireJoined)
+			.toList()
+			.forEach((joined) -> joined.control()
+				.fail(Failure.outside(Failure.Kind.MISMATCH, Failure.WORLD, List.of(1), "another collective")));
+		assertThat(ends.getLast()).failsWithin(LIMIT);
+		Awaitility.await()
+			.atMost(LIMIT)
+			.until(() -> output.getAll()
+				.contains("another collective. Answering requests for another " + LINGER.toSeconds()));
+		assertThat(ends.getFirst()).isNotDone();
+	}
+
+	/** Its HTTP service may still answer. */
+	@Test
+	void theGroupOfARankThatDoesNotContinueAfterALossIsBroken() {
+		List<GroupLifecycle> both = this.slots.subList(0, 2);
+		both.forEach(GroupLifecycle::start);
+		GroupLifecycle rank0 = both.getFirst();
+		List<CompletableFuture<Void>> ends = both.stream()
+			.map((rank) -> CompletableFuture.<Void>supplyAsync(() -> rank.elastic().run(new Nothing(), (_) -> {
+				if (rank != rank0) {
+					this.end.await();
+					return null;
+				}
+				rank.requireJoined()
+					.control()
+					.fail(Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(1), "its connection closed"));
+				throw new IllegalStateException("the loop ends");
+			}), Thread::startVirtualThread))
+			.toList();
+		assertThat(ends.getFirst()).failsWithin(LIMIT);
+		assertThat(rank0.status().state()).isEqualTo(GroupState.BROKEN);
+	}
+
 	private GroupLifecycle slot(int slot) {
 		return new GroupLifecycle(RankAssignment.onOneHost(slot, Math.max(2, slot + 1), this.masterPort),
 				EngineSettings.DEFAULTS, (_, _, _) -> {
@@ -94,9 +142,9 @@ class ElasticServiceTest {
 				}, CollectiveListener.NONE, this.settings);
 	}
 
-	private CompletableFuture<Void> serve(int slot) {
+	private CompletableFuture<Void> serve(int slot, @Nullable Duration linger) {
 		this.slots.get(slot).start();
-		return new ElasticService(this.slots.get(slot)).end();
+		return new ElasticService(this.slots.get(slot), linger).end();
 	}
 
 	private static void awaitWorld(GroupLifecycle rank, long generation) {
