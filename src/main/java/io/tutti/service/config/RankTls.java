@@ -55,7 +55,7 @@ public final class RankTls {
 		}
 		catch (NoSuchSslBundleException ex) {
 			throw new BadConfigurationException("unknown SSL bundle " + name + " (tutti.tls.bundle)",
-					SslBundleFailureAnalyzer.action(name), ex);
+					ServerFailureAnalyzer.describe(name), ex);
 		}
 		catch (RuntimeException ex) {
 			throw new BadConfigurationException("SSL bundle " + name + " cannot be used: " + innermost(ex),

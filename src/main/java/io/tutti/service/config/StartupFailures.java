@@ -18,9 +18,8 @@ import org.springframework.core.io.support.SpringFactoriesLoader.FailureHandler;
 public final class StartupFailures {
 
 	/** Run before Spring's analyzers, since they know the names of Tutti's options. */
-	private static final List<FailureAnalyzer> OWN = List.of(new StartupFailureAnalyzer(), new PortFailureAnalyzer(),
-			new HttpFailureAnalyzer(), new SslBundleFailureAnalyzer(), PropertyFailureAnalyzer.ofEveryProperty(),
-			new SslRegistryFailureAnalyzer(), new YamlFailureAnalyzer());
+	private static final List<FailureAnalyzer> OWN = List.of(new StartupFailureAnalyzer(),
+			PropertyFailureAnalyzer.ofEveryProperty(), new ServerFailureAnalyzer());
 
 	private StartupFailures() {
 	}
