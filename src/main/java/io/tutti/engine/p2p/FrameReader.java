@@ -138,6 +138,9 @@ final class FrameReader {
 		this.left -= got;
 		if (receive != null) {
 			receive.movedBytes += got;
+			if (got > 0 && this.left == 0) {
+				receive.requireOpenBuffer();
+			}
 		}
 		return got;
 	}

@@ -146,6 +146,7 @@ final class PeerChannel {
 	 * @return whether there was room
 	 */
 	boolean keep(SendDescriptor descriptor) {
+		MessageOperation send = descriptor.operation;
 		long charge = BufferPool.chargeOf(descriptor.bytes);
 		if (!this.queue.connected() || this.keptBytes + charge > MAX_KEPT_BYTES) {
 			return false;
@@ -154,6 +155,10 @@ final class PeerChannel {
 		this.keptBytes += charge;
 		this.channels.countQueued(1);
 		descriptor.operation = null;
+		if (send != null && send.bufferClosed()) {
+			loseBuffer(send);
+			return false;
+		}
 		return true;
 	}
 
@@ -224,6 +229,9 @@ final class PeerChannel {
 		receive.movedBytes = message.readBytes;
 		if (!read) {
 			awaitBytes(this.reading.removeFirst());
+		}
+		else if (receive.bufferClosed()) {
+			loseBuffer(receive);
 		}
 		else if (message.readBytes == message.bytes) {
 			this.reading.removeFirst();

@@ -149,8 +149,11 @@ final class SendQueue {
 	}
 
 	/** Goes on to the next bytes of a descriptor, or ends it. */
-	private void advance(SendDescriptor descriptor) {
+	private void advance(SendDescriptor descriptor) throws IOException {
 		if (descriptor.left == 0) {
+			if (descriptor.operation != null) {
+				descriptor.operation.requireOpenBuffer();
+			}
 			finish(descriptor);
 			return;
 		}

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 
 import io.tutti.DataType;
@@ -28,13 +29,13 @@ class ClosedBufferTest {
 	/**
 	 * Moves a frame and the first bytes after it, then as many bytes as the test allows.
 	 */
-	private static final class StuckStream implements ByteStream {
+	private static class StuckStream implements ByteStream {
 
-		private final MemorySegment frame = Arena.ofAuto().allocate(Frame.BYTES);
+		final MemorySegment frame = Arena.ofAuto().allocate(Frame.BYTES);
 
-		private long allowed = Frame.BYTES + FIRST_BYTES;
+		long allowed = Frame.BYTES + FIRST_BYTES;
 
-		private long moved;
+		long moved;
 
 		@Override
 		public long write(long address, long bytes) {
@@ -50,7 +51,7 @@ class ClosedBufferTest {
 			return move(Frame.BYTES);
 		}
 
-		private long move(long bytes) {
+		long move(long bytes) {
 			long now = Math.min(bytes, this.allowed - this.moved);
 			this.moved += now;
 			return now;
@@ -58,7 +59,24 @@ class ClosedBufferTest {
 
 	}
 
-	private final StuckStream stream = new StuckStream();
+	/** Moves all bytes at once, and then the buffer is closed. */
+	private final class ClosingStream extends StuckStream {
+
+		ClosingStream() {
+			this.allowed = Long.MAX_VALUE;
+		}
+
+		@Override
+		long move(long bytes) {
+			if (this.moved + bytes == Frame.BYTES + BYTES) {
+				ClosedBufferTest.this.arena.close();
+			}
+			return super.move(bytes);
+		}
+
+	}
+
+	private StuckStream stream = new StuckStream();
 
 	private final BufferPool pool = new BufferPool(new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT));
 
@@ -76,17 +94,20 @@ class ClosedBufferTest {
 		this.stream.allowed = Long.MAX_VALUE;
 	}
 
-	@Test
-	void noFurtherByteOfItIsSent() throws IOException {
-		MessageOperation send = operation(MessageOperation.Kind.SEND);
+	private SendQueue sending(List<SendDescriptor> sent) {
 		SendDescriptor descriptor = new SendDescriptor();
 		descriptor.kind = Frame.DATA;
 		descriptor.bytes = BYTES;
-		descriptor.carry(send);
-		SendQueue queue = new SendQueue((sent) -> {
-		}, this.pool, new EagerCredit());
+		descriptor.carry(operation(MessageOperation.Kind.SEND));
+		SendQueue queue = new SendQueue(sent::add, this.pool, new EagerCredit());
 		queue.connect(this.stream);
 		queue.add(descriptor);
+		return queue;
+	}
+
+	@Test
+	void noFurtherByteOfItIsSent() throws IOException {
+		SendQueue queue = sending(new ArrayList<>());
 		queue.pump();
 		closeAndUnblock();
 		assertThatThrownBy(queue::pump).isInstanceOf(IOException.class)
@@ -96,11 +117,19 @@ class ClosedBufferTest {
 	}
 
 	@Test
-	void noFurtherByteIsReceivedIntoIt() throws IOException {
+	void aSendWhoseLastBytesMayHaveChangedDoesNotSucceed() {
+		this.stream = new ClosingStream();
+		List<SendDescriptor> sent = new ArrayList<>();
+		SendQueue queue = sending(sent);
+		assertThatThrownBy(queue::pump).isInstanceOf(IOException.class).hasMessageContaining("was closed");
+		assertThat(this.stream.moved).isEqualTo(Frame.BYTES + BYTES);
+		assertThat(sent).isEmpty();
+	}
+
+	private FrameReader.Handler receiving(List<IncomingMessage> bodies) {
 		MessageOperation receive = operation(MessageOperation.Kind.RECEIVE);
 		Frame.write(this.stream.frame.address(), Frame.DATA, DataType.INT8.ordinal(), BYTES, 5, 0, 0, 0);
-		FrameReader reader = new FrameReader(1, this.stream, this.pool);
-		FrameReader.Handler handler = new FrameReader.Handler() {
+		return new FrameReader.Handler() {
 			@Override
 			public void frame(FrameReader from, long frame) {
 				IncomingMessage message = from.direct;
@@ -111,8 +140,49 @@ class ClosedBufferTest {
 
 			@Override
 			public void body(IncomingMessage message) {
+				bodies.add(message);
 			}
 		};
+	}
+
+	@Test
+	void aReceiveIntoABufferThatIsClosedWithItsLastBytesDoesNotSucceed() {
+		this.stream = new ClosingStream();
+		List<IncomingMessage> bodies = new ArrayList<>();
+		FrameReader.Handler handler = receiving(bodies);
+		FrameReader reader = new FrameReader(1, this.stream, this.pool);
+		assertThatThrownBy(() -> reader.pump(handler)).isInstanceOf(IOException.class)
+			.hasMessageContaining("was closed");
+		assertThat(this.stream.moved).isEqualTo(Frame.BYTES + BYTES);
+		assertThat(bodies).isEmpty();
+		assertThat(reader.receiver()).isNotNull();
+	}
+
+	@Test
+	void aMessageReadIntoABufferThatIsClosedDuringItDoesNotSucceed() {
+		List<MessageOperation> completed = new ArrayList<>();
+		PeerChannels channels = new PeerChannels(2, new NoConnections(), this.pool, completed::add);
+		MessageProtocol protocol = new MessageProtocol(GroupIdentity.world(0, 2, 0), null, this.pool, channels,
+				completed::add);
+		MessageOperation receive = operation(MessageOperation.Kind.RECEIVE);
+		protocol.start(receive);
+		channels.arrived(1, new AnnouncingStream(BYTES, 5, 1) {
+			@Override
+			public void copyFromPeer(long reference, long address, long bytes) {
+				ClosedBufferTest.this.arena.close();
+			}
+		});
+		while (channels.progress(1, protocol)) {
+			Thread.onSpinWait();
+		}
+		assertThat(completed).isEmpty();
+		assertThat(channels.lost(receive)).isNotNull();
+	}
+
+	@Test
+	void noFurtherByteIsReceivedIntoIt() throws IOException {
+		FrameReader.Handler handler = receiving(new ArrayList<>());
+		FrameReader reader = new FrameReader(1, this.stream, this.pool);
 		reader.pump(handler);
 		closeAndUnblock();
 		assertThatThrownBy(() -> reader.pump(handler)).isInstanceOf(IOException.class)
