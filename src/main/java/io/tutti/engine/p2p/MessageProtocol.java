@@ -66,7 +66,7 @@ final class MessageProtocol implements FrameReader.Handler {
 
 	/**
 	 * Ends an operation that has matched nothing. A send asks its receiver first, and
-	 * ends with the answer.
+	 * ends with the answer, for the last reason.
 	 * @return {@code false} if a message has matched it
 	 */
 	boolean withdraw(MessageOperation operation, RuntimeException why) {
@@ -94,10 +94,12 @@ final class MessageProtocol implements FrameReader.Handler {
 		if (id < 0) {
 			return false;
 		}
-		if (send.withdrawal == null) {
-			send.beginWithdrawal(why, peer.moves());
-			peer.post(Frame.CANCEL, id);
+		if (send.withdrawal != null) {
+			send.withdrawal = why;
+			return true;
 		}
+		send.beginWithdrawal(why, peer.moves());
+		peer.post(Frame.CANCEL, id);
 		return true;
 	}
 

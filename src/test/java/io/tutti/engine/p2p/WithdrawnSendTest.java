@@ -130,6 +130,18 @@ class WithdrawnSendTest {
 		assertThat(this.stream.kinds).containsExactly(Frame.RTS, Frame.CANCEL);
 	}
 
+	/** Its caller cancels a send whose deadline has passed. */
+	@Test
+	void theLastReasonToWithdrawASendCounts() {
+		this.channels.arrived(1, this.stream);
+		MessageOperation send = send(LARGE);
+		RuntimeException cancelled = new IllegalStateException("cancelled");
+		this.protocol.withdraw(send, new IllegalStateException("deadline"));
+		assertThat(this.protocol.withdraw(send, cancelled)).isTrue();
+		assertThat(this.stream.kinds).containsExactly(Frame.RTS, Frame.CANCEL);
+		assertThat(send.withdrawal).isSameAs(cancelled);
+	}
+
 	/** Question and answer queue behind other messages. */
 	@Test
 	void theTimeForTheAnswerCountsFromTheLastMove() {
