@@ -136,7 +136,8 @@ final class GroupRegistry implements ControlListener {
 	FailureLatch add(GroupIdentity identity) {
 		FailureLatch latch = new FailureLatch();
 		Entry entry = new Entry(identity, latch);
-		latch.onBreakWithoutVerdict(() -> notifyListener(entry));
+		// A listener may close the group, which waits for the failed call.
+		latch.onBreakWithoutVerdict(() -> Thread.startVirtualThread(() -> notifyListener(entry)));
 		this.entries.put(identity.name(), entry);
 		for (Failure loss : this.losses) {
 			if (concerns(loss, identity)) {
@@ -326,7 +327,7 @@ final class GroupRegistry implements ControlListener {
 				this.listener.broken(cause);
 			}
 			catch (RuntimeException ex) {
-				// The thread of the failed call must get that failure.
+				// The thread of the control plane goes on.
 				this.listener.warn("the listener of group " + entry.identity.name() + " threw: " + ex);
 			}
 		}

@@ -4,6 +4,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -17,10 +20,14 @@ import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.control.ControlPlane;
 import io.tutti.engine.control.Departure;
 import io.tutti.engine.control.simulated.SimulatedControl;
+import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
+import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.transport.simulated.SimulatedNetwork;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -55,7 +62,7 @@ class GroupRegistryTest {
 
 	@Test
 	void aFailureWithoutAVerdictIsReportedToTheListenerOnce() {
-		List<Failure> broken = new ArrayList<>();
+		List<Failure> broken = new CopyOnWriteArrayList<>();
 		GroupRegistry registry = new GroupRegistry(new CollectiveListener() {
 			@Override
 			public void broken(Failure failure) {
@@ -66,9 +73,57 @@ class GroupRegistryTest {
 		latch.reportTo(PART, (failure) -> {
 		}, Duration.ofMillis(50));
 		Failure seen = latch.abort("asked for").failure();
-		assertThat(broken).containsExactly(seen);
+		Awaitility.await().untilAsserted(() -> assertThat(broken).containsExactly(seen));
 		registry.failed(Failure.outside(Failure.Kind.ABORTED, PART.name(), List.of(2), "the verdict of rank 0"));
 		assertThat(broken).containsExactly(seen);
+	}
+
+	/** Closing waits for the failed call. */
+	@Test
+	void aListenerMayCloseTheGroupThatHasFailedWithoutAVerdict() throws Exception {
+		CompletableFuture<DefaultProcessGroup> formed = new CompletableFuture<>();
+		CountDownLatch closed = new CountDownLatch(1);
+		GroupRegistry registry = new GroupRegistry(new CollectiveListener() {
+			@Override
+			public void broken(Failure failure) {
+				formed.join().close();
+				closed.countDown();
+			}
+		});
+		formed.complete(registry.form(PART,
+				(identity, latch) -> new DefaultProcessGroup(identity, failing(), latch, (failure) -> {
+				}, new Timeouts(LIMIT, LIMIT, LIMIT, Duration.ofMillis(50), LIMIT))));
+		CompletableFuture<Void> call = CompletableFuture.runAsync(formed.join()::barrier,
+				(task) -> Thread.ofPlatform().daemon().start(task));
+		assertThat(call).failsWithin(Duration.ofSeconds(5)).withThrowableThat().withMessageContaining("a defect");
+		assertThat(closed.await(5, TimeUnit.SECONDS)).isTrue();
+	}
+
+	private static GroupBackend failing() {
+		return new GroupBackend() {
+			@Override
+			public String name() {
+				return "failing";
+			}
+
+			@Override
+			public String transport() {
+				return "failing";
+			}
+
+			@Override
+			public void run(Call call) {
+				throw new IllegalStateException("a defect");
+			}
+
+			@Override
+			public void wake() {
+			}
+
+			@Override
+			public void close() {
+			}
+		};
 	}
 
 	/** Many rounds, since a defect showed in one of a hundred. */
