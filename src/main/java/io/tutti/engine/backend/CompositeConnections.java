@@ -1,5 +1,6 @@
 package io.tutti.engine.backend;
 
+import java.util.BitSet;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
@@ -47,6 +48,12 @@ final class CompositeConnections implements Connections {
 	@Override
 	public boolean poll(Handler handler) {
 		return this.toNear.poll(handler) | this.toFar.poll(handler);
+	}
+
+	@Override
+	public void awaitPeers(BitSet peers) {
+		this.toNear.awaitPeers(peers);
+		this.toFar.awaitPeers(peers);
 	}
 
 	@Override

@@ -3,6 +3,7 @@ package io.tutti.engine.p2p;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -68,6 +69,9 @@ final class ProgressEngine {
 	private final ArrayDeque<MessageOperation> spares = new ArrayDeque<>();
 
 	private final List<MessageOperation> inFlight = new ArrayList<>();
+
+	/** The ranks for which operations in flight wait. */
+	private final BitSet awaited = new BitSet();
 
 	/** Asynchronous operations in flight. */
 	private int asynchronous;
@@ -460,9 +464,24 @@ final class ProgressEngine {
 			if (ended() || operation != null && operation.done()) {
 				return false;
 			}
+			awaitPeers();
 			this.connections.prepareSleep((operation != null) ? operation.peer : ALL);
 			return true;
 		}
+	}
+
+	private void awaitPeers() {
+		this.awaited.clear();
+		for (int i = 0; i < this.inFlight.size(); i++) {
+			int peer = this.inFlight.get(i).peer;
+			if (peer >= 0) {
+				this.awaited.set(peer);
+			}
+			else {
+				this.awaited.set(0, this.identity.worldSize());
+			}
+		}
+		this.connections.awaitPeers(this.awaited);
 	}
 
 	/** Ends the sleep, if any. */

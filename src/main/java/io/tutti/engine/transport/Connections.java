@@ -1,6 +1,7 @@
 package io.tutti.engine.transport;
 
 import java.io.IOException;
+import java.util.BitSet;
 
 /**
  * The connections that carry one group's messages. A rank connects to a peer when it
@@ -29,6 +30,13 @@ public interface Connections extends AutoCloseable {
 
 	/** Delivers the connections established since the last call. */
 	boolean poll(Handler handler);
+
+	/**
+	 * Operations wait for these ranks: connections to one of them whose host no longer
+	 * answers fail. Called every few milliseconds during a wait.
+	 */
+	default void awaitPeers(BitSet peers) {
+	}
 
 	/**
 	 * Sets what {@link #sleep} waits for: any input, or room to write.

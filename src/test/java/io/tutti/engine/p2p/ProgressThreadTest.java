@@ -5,6 +5,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 
@@ -42,7 +45,14 @@ class ProgressThreadTest {
 
 		private boolean prepared;
 
+		private final List<String> awaited = new ArrayList<>();
+
 		private boolean ended;
+
+		@Override
+		public void awaitPeers(BitSet peers) {
+			this.awaited.add(peers.toString());
+		}
 
 		@Override
 		public void prepareSleep(int awaited) {
@@ -167,6 +177,20 @@ class ProgressThreadTest {
 		this.gate.prepared = false;
 		this.engine.sleep(1, operation);
 		assertThat(this.gate.prepared).isFalse();
+	}
+
+	/** Whichever operation the sleeping thread waits for. */
+	@Test
+	void aSleepWatchesThePeersOfAllOperations() {
+		this.engine.sleep(1, null);
+		send(0, LIMIT);
+		this.engine.sleep(1, null);
+		try (ProgressEngine.Locked _ = this.engine.enter()) {
+			this.engine.begin(MessageOperation.Kind.PROBE, MemorySegment.NULL, DataType.INT8, Message.ANY_SOURCE, 0,
+					LIMIT.toNanos(), new CompletableFuture<>());
+		}
+		this.engine.sleep(1, null);
+		assertThat(this.gate.awaited).containsExactly("{}", "{1}", "{0, 1}");
 	}
 
 	private CompletableFuture<Message> send(int tag, Duration timeout) {

@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.Selector;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -142,13 +143,19 @@ public final class TcpConnections implements Connections {
 	}
 
 	@Override
-	public void prepareSleep(int awaited) {
+	public void awaitPeers(BitSet peers) {
 		for (int i = 0; i < this.connections.size(); i++) {
 			Connection each = this.connections.get(i);
-			if (each.peer() == awaited) {
+			if (peers.get(each.peer())) {
 				each.stream().awaitPeer();
 			}
-			each.stream().awaitProgress();
+		}
+	}
+
+	@Override
+	public void prepareSleep(int awaited) {
+		for (int i = 0; i < this.connections.size(); i++) {
+			this.connections.get(i).stream().awaitProgress();
 		}
 	}
 
