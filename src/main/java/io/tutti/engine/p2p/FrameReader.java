@@ -44,6 +44,8 @@ final class FrameReader {
 
 	private int end;
 
+	private boolean delivered;
+
 	/** For an eager message that goes straight to its receive: one at a time does. */
 	final IncomingMessage direct = new IncomingMessage(0, false);
 
@@ -70,6 +72,16 @@ final class FrameReader {
 	/** The rank of the group at the other end. */
 	int peer() {
 		return this.peer;
+	}
+
+	/** Whether a frame has arrived: the peer sends all on one connection. */
+	boolean delivered() {
+		return this.delivered;
+	}
+
+	/** Receives nothing more. */
+	void end() {
+		this.stream.endInput();
 	}
 
 	/** The receive to whose buffer bytes follow, if any. */
@@ -159,6 +171,7 @@ final class FrameReader {
 			throw new IOException("the stream is out of sync: these bytes are not a frame");
 		}
 		this.start += Frame.BYTES;
+		this.delivered = true;
 		handler.frame(this, frame);
 	}
 

@@ -191,6 +191,10 @@ final class PeerChannel {
 			}
 			catch (IOException ex) {
 				FrameReader ended = this.readers.remove(i);
+				ended.end();
+				if (ended.delivered()) {
+					endReaders();
+				}
 				lose(loss(ended.receiver(), "its connection for messages ended (" + ex.getMessage() + ")"));
 			}
 		}
@@ -258,8 +262,13 @@ final class PeerChannel {
 
 	/** The buffer of an operation was closed while it was read or written here. */
 	void loseBuffer(MessageOperation operation) {
-		this.readers.clear();
+		endReaders();
 		lose(closed(operation));
+	}
+
+	private void endReaders() {
+		this.readers.forEach(FrameReader::end);
+		this.readers.clear();
 	}
 
 	/**
@@ -296,7 +305,7 @@ final class PeerChannel {
 
 	/** Receives nothing more. */
 	void end() {
-		this.readers.clear();
+		endReaders();
 		this.reading.clear();
 	}
 

@@ -20,6 +20,10 @@ public interface ByteStream {
 	 */
 	long read(long address, long bytes) throws IOException;
 
+	/** Nothing more is read: arriving bytes end no sleep. */
+	default void endInput() {
+	}
+
 	/**
 	 * Up to this size, copying bytes together and writing them at once costs less than
 	 * writing them separately.

@@ -94,6 +94,11 @@ final class TcpStream implements ByteStream {
 		}
 	}
 
+	@Override
+	public void endInput() {
+		this.ended = true;
+	}
+
 	private void requireReachable() throws IOException {
 		if (this.unreachable != null) {
 			throw this.unreachable;

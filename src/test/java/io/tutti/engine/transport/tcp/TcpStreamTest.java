@@ -9,6 +9,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.StandardSocketOptions;
+import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
@@ -27,6 +28,8 @@ import static org.awaitility.Awaitility.await;
 class TcpStreamTest {
 
 	private static final int BYTES = 1 << 20;
+
+	private static final int LIMIT_MILLIS = 20_000;
 
 	private final Arena arena = Arena.ofShared();
 
@@ -95,6 +98,21 @@ class TcpStreamTest {
 	void aClosedStreamReleasesItsDescriptorWhileThePeerStaysConnected() throws IOException {
 		this.stream.closeAfterDelivery();
 		await().atMost(Duration.ofSeconds(20)).until(() -> !this.socket.isOpen());
+	}
+
+	/** A thread that sleeps on all connections would not sleep. */
+	@Test
+	void bytesThatNothingReadsEndNoSleep() throws IOException {
+		try (Selector selector = Selector.open()) {
+			this.stream.register(selector);
+			this.stream.awaitProgress();
+			this.peer.getOutputStream().write(7);
+			assertThat(selector.select(LIMIT_MILLIS)).isEqualTo(1);
+			selector.selectedKeys().clear();
+			this.stream.endInput();
+			this.stream.awaitProgress();
+			assertThat(selector.selectNow()).isZero();
+		}
 	}
 
 	private long writeWithInputLeftUnread() throws IOException {
