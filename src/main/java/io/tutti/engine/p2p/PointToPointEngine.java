@@ -290,9 +290,10 @@ public final class PointToPointEngine implements PointToPoint {
 			}
 		}
 		catch (CollectiveException ex) {
-			this.engine.end(ex);
-			CollectiveException cause = this.latch.reportAndAwaitVerdict(ex);
-			throw (cause == ex) ? ex : MessageFailures.during(operation, cause, System.nanoTime());
+			throw broken(operation, ex);
+		}
+		catch (RuntimeException | Error ex) {
+			throw broken(operation, this.failures.broken(ex));
 		}
 		finally {
 			this.engine.countCaller(-1);
@@ -300,6 +301,12 @@ public final class PointToPointEngine implements PointToPoint {
 				this.progressThread.wake();
 			}
 		}
+	}
+
+	private CollectiveException broken(MessageOperation operation, CollectiveException seen) {
+		this.engine.end(seen);
+		CollectiveException cause = this.latch.reportAndAwaitVerdict(seen);
+		return (cause == seen) ? seen : MessageFailures.during(operation, cause, System.nanoTime());
 	}
 
 	private IdleStrategy idle(MessageOperation operation) {
