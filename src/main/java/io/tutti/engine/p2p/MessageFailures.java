@@ -2,6 +2,7 @@ package io.tutti.engine.p2p;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -30,6 +31,9 @@ record MessageFailures(GroupIdentity identity, FailureLatch latch, ProgressEngin
 	 */
 	private static final Duration ANSWERING = Duration.ofSeconds(5);
 
+	/** How long the announcement may take that a rank has left which has disconnected. */
+	private static final Duration LEAVING = Duration.ofSeconds(5);
+
 	/**
 	 * Checks that an operation can still succeed.
 	 * @throws CollectiveException if the group is broken, the peer lost or the deadline
@@ -57,9 +61,13 @@ record MessageFailures(GroupIdentity identity, FailureLatch latch, ProgressEngin
 	 * that has not ended, or, where there is none, over one that they made last.
 	 */
 	private void requirePeers(MessageOperation operation, long now) {
+		requireDelivered(now);
 		PeerChannel.Loss lost = this.engine.channels().lost(operation);
 		if (lost != null) {
-			throw lost(operation, lost, now);
+			throw lost(operation, operation.peer, lost, now);
+		}
+		if (operation.peer < 0) {
+			requireSources(operation, now);
 		}
 		DepartedRanks departed = this.latch.departed();
 		if (departed.isEmpty()) {
@@ -71,6 +79,49 @@ record MessageFailures(GroupIdentity identity, FailureLatch latch, ProgressEngin
 					own(operation) + ": " + departed.describe(this.identity.members().get(needed.getFirst())), now,
 					null);
 		}
+	}
+
+	/**
+	 * Checks that no connection has ended alone over which a message from any rank may
+	 * have been on its way.
+	 */
+	private void requireSources(MessageOperation operation, long now) {
+		List<PeerChannel> peers = this.engine.channels().lost();
+		for (int i = 0; i < peers.size(); i++) {
+			PeerChannel peer = peers.get(i);
+			PeerChannel.Loss lost = peer.connected() ? null : peer.lostFor(LEAVING, now);
+			if (lost != null && lost.peerAtFault() && !mayHaveLeft(peer)) {
+				throw lost(operation, peer.peer, lost, now);
+			}
+		}
+	}
+
+	/**
+	 * Checks that no small send that has returned was lost with its connection. Requires
+	 * the lock.
+	 * @throws CollectiveException if one was, although its receiver has not left
+	 */
+	void requireDelivered(long now) {
+		List<PeerChannel> peers = this.engine.channels().lost();
+		for (int i = 0; i < peers.size(); i++) {
+			PeerChannel peer = peers.get(i);
+			PeerChannel.Loss lost = peer.undelivered() ? peer.lostFor(LEAVING, now) : null;
+			if (lost != null && !mayHaveLeft(peer)) {
+				int faulty = lost.peerAtFault() ? peer.peer : this.identity.rank();
+				throw this.identity.exception(
+						Failure
+							.outside(kind(lost), this.identity.name(), List.of(this.identity.members().get(faulty)),
+									"small sends of rank " + this.identity.worldRank() + " to rank "
+											+ this.identity.members().get(peer.peer) + " are lost: " + lost.why()),
+						null);
+			}
+		}
+	}
+
+	/** Whether a rank has left; rank 0, once it has left, does not announce others. */
+	private boolean mayHaveLeft(PeerChannel peer) {
+		DepartedRanks departed = this.latch.departed();
+		return departed.contains(this.identity.members().get(peer.peer)) || departed.contains(0);
 	}
 
 	/**
@@ -94,10 +145,13 @@ record MessageFailures(GroupIdentity identity, FailureLatch latch, ProgressEngin
 		}
 	}
 
-	private CollectiveException lost(MessageOperation operation, PeerChannel.Loss lost, long now) {
-		return failure(lost.peerAtFault() ? Failure.Kind.PEER_LOST : Failure.Kind.ABORTED, operation,
-				lost.peerAtFault() ? peersOf(operation) : List.of(this.identity.rank()),
+	private CollectiveException lost(MessageOperation operation, int peer, PeerChannel.Loss lost, long now) {
+		return failure(kind(lost), operation, List.of(lost.peerAtFault() ? peer : this.identity.rank()),
 				own(operation) + ": " + lost.why(), now, null);
+	}
+
+	private static Failure.Kind kind(PeerChannel.Loss lost) {
+		return lost.peerAtFault() ? Failure.Kind.PEER_LOST : Failure.Kind.ABORTED;
 	}
 
 	/** What a rank has sent or answered before it left may still arrive. */
@@ -152,6 +206,11 @@ record MessageFailures(GroupIdentity identity, FailureLatch latch, ProgressEngin
 				? during(operation, this.latch.reportAndAwaitVerdict(seen), System.nanoTime()) : failure;
 	}
 
+	/** Breaks the group on every rank, also if no operation fails. */
+	void report(CollectiveException seen) {
+		this.latch.reportAndAwaitVerdict(seen);
+	}
+
 	/** Adds an operation to a failure that was detected elsewhere. */
 	static CollectiveException during(MessageOperation operation, CollectiveException failure, long now) {
 		return failure.during(operation.toString(), Duration.ofNanos(operation.elapsedNanos(now)));
@@ -167,23 +226,45 @@ record MessageFailures(GroupIdentity identity, FailureLatch latch, ProgressEngin
 		this.latch.trip(aborted("this rank closed the group during a send or receive"));
 	}
 
-	/** Small sends that have returned are not sent when the group is closed. */
+	/**
+	 * Whether messages or answers wait to be sent, or small sends were lost whose
+	 * receiver may not have left.
+	 */
+	boolean hasUnsent() {
+		return anyPeer((peer) -> peer.hasUnsent() || isMissing(peer));
+	}
+
+	/** As {@link #hasUnsent}, where the callers have returned. */
+	boolean hasReturnedSends() {
+		return anyPeer((peer) -> peer.hasReturnedSends() || isMissing(peer));
+	}
+
+	private boolean isMissing(PeerChannel peer) {
+		return peer.undelivered() && !mayHaveLeft(peer);
+	}
+
+	private boolean anyPeer(Predicate<PeerChannel> what) {
+		try (ProgressEngine.Locked _ = this.engine.enter()) {
+			return this.engine.channels().known().stream().anyMatch(what);
+		}
+	}
+
+	/** Messages or answers are not sent when the group is closed. */
 	CollectiveException unsent(Duration waited, boolean interrupted) {
 		String ended = interrupted ? "the closing thread was interrupted after " + waited.toMillis() + " ms"
 				: "tutti.timeout.drain passed after " + waited.toMillis() + " ms";
-		return this.identity.exception(
-				aborted("rank " + this.identity.worldRank() + " closed the group with small sends to " + queuedPeers()
-						+ " still queued, and " + ended
-						+ ": the messages are lost; receive them before the group is closed"),
+		return this.identity.exception(aborted("rank " + this.identity.worldRank() + " closed the group with "
+				+ (hasReturnedSends() ? "small sends to " : "messages or answers to ") + unsentPeers()
+				+ " still queued, and " + ended + ": the messages are lost; receive them before the group is closed"),
 				interrupted ? new InterruptedException() : null);
 	}
 
-	private String queuedPeers() {
+	private String unsentPeers() {
 		try (ProgressEngine.Locked _ = this.engine.enter()) {
 			return this.engine.channels()
 				.known()
 				.stream()
-				.filter(PeerChannel::hasQueued)
+				.filter((peer) -> peer.hasUnsent() || isMissing(peer))
 				.map((peer) -> "rank " + this.identity.members().get(peer.peer))
 				.collect(Collectors.joining(", "));
 		}

@@ -1,6 +1,7 @@
 package io.tutti.engine.p2p;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToLongFunction;
@@ -48,8 +49,13 @@ final class PeerChannel {
 
 	private long keptBytes;
 
-	/** Why nothing more can be exchanged with the peer. */
+	/** Why nothing more can be exchanged with the peer, and since when. */
 	private @Nullable Loss lost;
+
+	private long lostNanos;
+
+	/** Whether small sends that had returned were lost with the peer. */
+	private boolean undelivered;
 
 	private long announcements;
 
@@ -113,9 +119,27 @@ final class PeerChannel {
 		return (operation.sends() || !connected()) ? this.lost : null;
 	}
 
-	/** Whether frames, or small sends that have returned, wait to be sent. */
-	boolean hasQueued() {
-		return this.keptBytes > 0 || !this.queue.isEmpty();
+	/** Why nothing more can be exchanged, if that was detected so long ago. */
+	@Nullable Loss lostFor(Duration atLeast, long now) {
+		return (now - this.lostNanos >= atLeast.toNanos()) ? this.lost : null;
+	}
+
+	/** Whether small sends that had returned were lost with the peer. */
+	boolean undelivered() {
+		return this.undelivered;
+	}
+
+	/** Whether small sends that have returned wait to be sent. */
+	boolean hasReturnedSends() {
+		return this.keptBytes > 0;
+	}
+
+	/**
+	 * Whether messages or answers wait to be sent. Credit is for messages that the peer
+	 * has yet to send.
+	 */
+	boolean hasUnsent() {
+		return this.keptBytes > 0 || this.queue.holds((queued) -> queued.kind != Frame.CREDIT);
 	}
 
 	/** Sends a frame that only names a message. */
@@ -288,6 +312,9 @@ final class PeerChannel {
 	private void lose(Loss loss) {
 		if (this.lost == null) {
 			this.lost = loss;
+			this.lostNanos = System.nanoTime();
+			this.undelivered = this.keptBytes > 0;
+			this.channels.lost(this);
 			drop();
 		}
 	}

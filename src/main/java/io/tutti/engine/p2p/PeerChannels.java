@@ -27,6 +27,8 @@ final class PeerChannels implements Connections.Handler {
 
 	private final List<PeerChannel> used = new ArrayList<>();
 
+	private final List<PeerChannel> lost = new ArrayList<>();
+
 	private final ArrayDeque<SendDescriptor> spare = new ArrayDeque<>();
 
 	/** Descriptors that are queued, and small sends that have returned before. */
@@ -47,6 +49,16 @@ final class PeerChannels implements Connections.Handler {
 	/** The channels that were used; not to be changed. */
 	List<PeerChannel> known() {
 		return this.used;
+	}
+
+	/** The channels to lost peers; not to be changed. */
+	List<PeerChannel> lost() {
+		return this.lost;
+	}
+
+	/** The peer of a channel is lost. */
+	void lost(PeerChannel peer) {
+		this.lost.add(peer);
 	}
 
 	/** Why an operation can exchange nothing more with its peer. */

@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
 public final class PointToPointEngine implements PointToPoint {
 
 	/**
-	 * Drain limit where closing breaks the group in any case, since an operation is still
-	 * in flight.
+	 * Drain limit where closing breaks the group in any case, since an operation is in
+	 * flight, and no send that has returned is lost.
 	 */
 	private static final Duration ABORTING_DRAIN = Duration.ofSeconds(1);
 
@@ -342,13 +342,13 @@ public final class PointToPointEngine implements PointToPoint {
 	 * @return why the group is broken if it cannot be sent in time
 	 */
 	private @Nullable CollectiveException drain() {
-		boolean aborting = this.engine.hasInFlight();
+		boolean aborting = this.engine.hasInFlight() && !this.failures.hasReturnedSends();
 		boolean shorter = aborting && this.drain.compareTo(ABORTING_DRAIN) > 0;
 		Draining draining = new Draining(shorter ? ABORTING_DRAIN : this.drain);
 		IdleStrategy idle = new IdleStrategy(this.limits, draining);
 		this.engine.countCaller(1);
 		try {
-			while (this.engine.hasQueued() && !this.engine.ended() && this.latch.failure() == null) {
+			while (this.failures.hasUnsent() && !this.engine.ended() && this.latch.failure() == null) {
 				this.engine.step(idle, ProgressEngine.ALL);
 			}
 			return null;
@@ -397,6 +397,7 @@ public final class PointToPointEngine implements PointToPoint {
 
 		@Override
 		public void check(long nowNanos) {
+			PointToPointEngine.this.engine.requireDelivered(nowNanos);
 			Duration waited = Duration.ofNanos(nowNanos - this.startNanos);
 			boolean interrupted = Thread.currentThread().isInterrupted();
 			if (interrupted || waited.compareTo(this.limit) > 0) {

@@ -374,6 +374,13 @@ final class ProgressEngine {
 		}
 	}
 
+	/** Checks that no small send that has returned was lost with its connection. */
+	void requireDelivered(long now) {
+		try (Locked _ = enter()) {
+			this.failures.requireDelivered(now);
+		}
+	}
+
 	/** Whether an operation is not done. */
 	boolean hasInFlight() {
 		try (Locked _ = enter()) {

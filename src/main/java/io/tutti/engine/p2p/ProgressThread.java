@@ -95,6 +95,7 @@ final class ProgressThread implements IdleStrategy.Condition, AutoCloseable {
 	public void check(long nowNanos) {
 		try (ProgressEngine.Locked _ = this.engine.enter()) {
 			this.engine.requireNotBroken();
+			this.engine.failures().requireDelivered(nowNanos);
 			List<MessageOperation> inFlight = this.engine.inFlight();
 			// One that ends is replaced by the last one, which was checked before. The
 			// request to cancel a send may complete others.
@@ -106,6 +107,7 @@ final class ProgressThread implements IdleStrategy.Condition, AutoCloseable {
 		}
 		catch (CollectiveException ex) {
 			this.engine.end(ex);
+			this.engine.failures().report(ex);
 		}
 		catch (RuntimeException | Error ex) {
 			this.engine.end(this.engine.failures().broken(ex));

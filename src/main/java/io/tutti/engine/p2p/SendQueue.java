@@ -90,6 +90,11 @@ final class SendQueue {
 		return null;
 	}
 
+	/** Whether such a descriptor waits to be sent. */
+	boolean holds(Predicate<SendDescriptor> wanted) {
+		return this.queue.stream().anyMatch(wanted);
+	}
+
 	/** Whether nothing waits to be sent. */
 	boolean isEmpty() {
 		return this.queue.isEmpty();

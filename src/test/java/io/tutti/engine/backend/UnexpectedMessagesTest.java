@@ -168,10 +168,23 @@ class UnexpectedMessagesTest {
 	@ParameterizedTest
 	@EnumSource
 	void aCloseThatCannotSendQueuedMessagesFailsAndBreaksTheGroup(Kind kind) throws Exception {
+		closeWithQueuedMessages(kind, false);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void soDoesOneWithAReceiveInFlight(Kind kind) throws Exception {
+		closeWithQueuedMessages(kind, true);
+	}
+
+	private static void closeWithQueuedMessages(Kind kind, boolean receiving) throws Exception {
 		try (PointToPointPair pair = new PointToPointPair(kind, KEPT_BYTES, Duration.ofMillis(300))) {
 			pair.resolveLocally(1);
 			PointToPointEngine sender = pair.engine(1);
 			MemorySegment buffer = MemorySegment.ofArray(new byte[MESSAGE_BYTES]);
+			if (receiving) {
+				sender.receiveAsync(MemorySegment.ofArray(new byte[1]), DataType.INT8, 0, 9, LIMIT);
+			}
 			for (int i = 0; i < QUEUED_MESSAGES; i++) {
 				sender.send(buffer, DataType.INT8, 0, 0, LIMIT);
 			}

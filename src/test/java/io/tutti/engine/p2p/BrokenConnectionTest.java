@@ -1,0 +1,310 @@
+package io.tutti.engine.p2p;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.tutti.CollectiveException;
+import io.tutti.DataType;
+import io.tutti.Failure;
+import io.tutti.GroupAbortedException;
+import io.tutti.Message;
+import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.NativeMemory;
+import io.tutti.engine.transport.ByteStream;
+import io.tutti.engine.transport.IdleStrategy;
+import io.tutti.engine.transport.NoConnections;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/**
+ * A connection for messages breaks alone: its ranks live, and the group is not broken.
+ */
+@Timeout(30)
+class BrokenConnectionTest {
+
+	private static final Duration LIMIT = Duration.ofSeconds(20);
+
+	/** Later than any announcement of a departure. */
+	private static final long LATER_NANOS = Duration.ofSeconds(6).toNanos();
+
+	private static final int SMALL = 4096;
+
+	/** Accepts and delivers as many bytes as the test allows, then breaks. */
+	private static final class Stream implements ByteStream {
+
+		private long room = Long.MAX_VALUE;
+
+		private MemorySegment arriving = MemorySegment.NULL;
+
+		private volatile boolean ended;
+
+		private boolean unread;
+
+		/** The kind of a frame that causes an error. */
+		private int refused = -1;
+
+		@Override
+		public long write(long address, long bytes) throws IOException {
+			requireOpen();
+			if (bytes >= Frame.BYTES && Frame.kind(address) == this.refused) {
+				throw new IllegalStateException("cannot write");
+			}
+			long written = Math.min(bytes, this.room);
+			this.room -= written;
+			return written;
+		}
+
+		@Override
+		public long read(long address, long bytes) throws IOException {
+			MemorySegment next = this.arriving;
+			this.arriving = MemorySegment.NULL;
+			if (next.byteSize() == 0) {
+				requireOpen();
+			}
+			NativeMemory.copy(next.address(), address, next.byteSize());
+			return next.byteSize();
+		}
+
+		private void requireOpen() throws IOException {
+			if (this.ended) {
+				throw new EOFException("connection reset");
+			}
+		}
+
+		@Override
+		public void endInput() {
+			this.unread = true;
+		}
+
+		void arrives(int kind, int tag) {
+			this.arriving = Arena.ofAuto().allocate(Frame.BYTES, 8);
+			Frame.write(this.arriving.address(), kind, DataType.INT8.ordinal(), 0, tag, 0, 0, 0);
+		}
+
+	}
+
+	private final List<Stream> streams = new ArrayList<>();
+
+	private final class ToRankOne extends NoConnections {
+
+		private int arrived;
+
+		@Override
+		public boolean poll(Handler handler) {
+			boolean more = this.arrived < BrokenConnectionTest.this.streams.size();
+			while (this.arrived < BrokenConnectionTest.this.streams.size()) {
+				handler.arrived(1, BrokenConnectionTest.this.streams.get(this.arrived++));
+			}
+			return more;
+		}
+
+	}
+
+	private final Stream stream = connection();
+
+	private final FailureLatch latch = new FailureLatch();
+
+	private final List<Failure> reports = new ArrayList<>();
+
+	private final GroupIdentity identity = GroupIdentity.world(0, 3, 0);
+
+	private final UnexpectedMessageBudget budget = new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT);
+
+	private final ProgressEngine engine = new ProgressEngine(this.identity, this.latch, new ToRankOne(), this.budget);
+
+	private final ProgressThread thread = new ProgressThread("tutti-r0-test", this.engine, IdleStrategy.Limits.MESSAGE);
+
+	BrokenConnectionTest() {
+		this.latch.reportTo(this.identity, (failure) -> {
+			this.reports.add(failure);
+			this.latch.trip(failure);
+		}, LIMIT);
+	}
+
+	private Stream connection() {
+		Stream made = new Stream();
+		this.streams.add(made);
+		return made;
+	}
+
+	private MessageOperation begin(MessageOperation.Kind kind, int bytes, int peer, int tag) {
+		try (ProgressEngine.Locked _ = this.engine.enter()) {
+			return this.engine.begin(kind, Arena.ofAuto().allocate(bytes), DataType.INT8, peer, tag, LIMIT.toNanos(),
+					null);
+		}
+	}
+
+	private void advance() {
+		IdleStrategy idle = new IdleStrategy(IdleStrategy.Limits.MESSAGE, this.thread);
+		while (this.engine.step(idle, ProgressEngine.ALL)) {
+			Thread.onSpinWait();
+		}
+	}
+
+	private void loseAReturnedSend() {
+		this.stream.room = 10;
+		assertThat(begin(MessageOperation.Kind.SEND, SMALL, 1, 0).done()).isTrue();
+		this.stream.ended = true;
+		advance();
+	}
+
+	@Test
+	void aReturnedSendThatIsLostWithItBreaksTheGroup() {
+		loseAReturnedSend();
+		this.thread.check(System.nanoTime());
+		assertThat(this.reports).as("before its receiver can have left").isEmpty();
+		this.thread.check(System.nanoTime() + LATER_NANOS);
+		assertThat(this.reports).singleElement().satisfies((failure) -> {
+			assertThat(failure.kind()).isEqualTo(Failure.Kind.PEER_LOST);
+			assertThat(failure.ranks()).containsExactly(1);
+			assertThat(failure.detail()).contains("connection reset")
+				.contains("small sends of rank 0 to rank 1 are lost");
+		});
+		assertThat(this.engine.ended()).isTrue();
+	}
+
+	@Test
+	void itDoesNotIfItsReceiverHasLeft() {
+		loseAReturnedSend();
+		this.latch.departed().add(1, 0);
+		this.thread.check(System.nanoTime() + LATER_NANOS);
+		assertThat(this.reports).isEmpty();
+		assertThat(this.engine.ended()).isFalse();
+	}
+
+	@Test
+	void aSendThatWasSentDoesNot() {
+		assertThat(begin(MessageOperation.Kind.SEND, SMALL, 1, 0).done()).isTrue();
+		this.stream.ended = true;
+		advance();
+		this.thread.check(System.nanoTime() + LATER_NANOS);
+		assertThat(this.reports).isEmpty();
+	}
+
+	@Test
+	void closingFailsIfAReturnedSendIsLost() {
+		PointToPointEngine closing = engine(Duration.ofMillis(200));
+		this.stream.room = 10;
+		closing.send(Arena.ofAuto().allocate(SMALL), DataType.INT8, 1, 0, LIMIT);
+		this.stream.ended = true;
+		assertThatThrownBy(closing::close).isInstanceOf(GroupAbortedException.class)
+			.hasMessageContaining("small sends to rank 1");
+		assertThat(this.reports).hasSize(1);
+	}
+
+	@Test
+	void closingDoesNotFailIfTheReceiverHasLeft() {
+		PointToPointEngine closing = engine(LIMIT);
+		this.stream.room = 10;
+		closing.send(Arena.ofAuto().allocate(SMALL), DataType.INT8, 1, 0, LIMIT);
+		this.latch.departed().add(1, 0);
+		this.stream.ended = true;
+		closing.close();
+		assertThat(this.reports).isEmpty();
+	}
+
+	@Test
+	void aReceiveFromAnyRankFails() {
+		MessageOperation receive = begin(MessageOperation.Kind.RECEIVE, SMALL, Message.ANY_SOURCE, 0);
+		this.stream.ended = true;
+		advance();
+		this.engine.failures().requireAlive(receive, System.nanoTime());
+		assertThatThrownBy(() -> this.engine.failures().requireAlive(receive, System.nanoTime() + LATER_NANOS))
+			.isInstanceOf(CollectiveException.class)
+			.hasMessageContaining("connection reset")
+			.satisfies((ex) -> assertThat(((CollectiveException) ex).failure().ranks()).containsExactly(1));
+	}
+
+	@Test
+	void aReceiveFromAnyRankWaitsForTheOthersIfOneHasLeft() {
+		MessageOperation receive = begin(MessageOperation.Kind.RECEIVE, SMALL, Message.ANY_SOURCE, 0);
+		this.stream.ended = true;
+		advance();
+		this.latch.departed().add(1, 0);
+		this.engine.failures().requireAlive(receive, System.nanoTime() + LATER_NANOS);
+		assertThat(receive.done()).isFalse();
+	}
+
+	/** Of two connections, a rank sends on one. */
+	@Test
+	void aReceiveFailsIfTheConnectionOnWhichThePeerSendsEnds() {
+		connection();
+		this.stream.arrives(Frame.EAGER, 7);
+		advance();
+		this.stream.ended = true;
+		MessageOperation receive = begin(MessageOperation.Kind.RECEIVE, SMALL, 1, 0);
+		advance();
+		assertThat(this.engine.channels().lost(receive)).isNotNull();
+	}
+
+	/** Bytes that nothing reads would end every sleep. */
+	@Test
+	void noInputOfALostPeerIsAwaited() {
+		Stream idle = connection();
+		this.stream.arrives(Frame.READ, 0);
+		advance();
+		assertThat(this.engine.channels().lost()).hasSize(1);
+		assertThat(this.stream.unread).isTrue();
+		assertThat(idle.unread).isTrue();
+	}
+
+	@Test
+	void aReceiveWaitsIfTheOtherOneEnds() {
+		Stream idle = connection();
+		this.stream.arrives(Frame.EAGER, 7);
+		advance();
+		idle.ended = true;
+		MessageOperation receive = begin(MessageOperation.Kind.RECEIVE, SMALL, 1, 0);
+		advance();
+		assertThat(this.engine.channels().lost(receive)).isNull();
+	}
+
+	/** A receiver that waits for this rank would be named otherwise. */
+	@Test
+	void closingDoesNotWaitForCreditThatIsReturned() {
+		PointToPointEngine closing = engine(Duration.ofMillis(200));
+		this.stream.room = 0;
+		this.stream.arrives(Frame.EAGER, 0);
+		closing.receive(Arena.ofAuto().allocate(SMALL), DataType.INT8, 1, 0, LIMIT);
+		closing.close();
+		assertThat(this.reports).isEmpty();
+	}
+
+	@Test
+	void anAnswerThatIsNotSentIsNotCalledASend() {
+		PointToPointEngine closing = engine(Duration.ofMillis(200));
+		this.stream.room = 0;
+		this.stream.arrives(Frame.RTS, 0);
+		assertThat(closing.probe(1, 0, LIMIT).tag()).isZero();
+		assertThatThrownBy(closing::close).isInstanceOf(GroupAbortedException.class)
+			.hasMessageContaining("messages or answers to rank 1 still queued");
+	}
+
+	private PointToPointEngine engine(Duration drain) {
+		return new PointToPointEngine(this.identity, this.latch, new ToRankOne(),
+				new MessageSettings(false, drain, this.budget));
+	}
+
+	/** As an engine of TLS that has failed before. */
+	@Test
+	void aSendWhoseWithdrawalFailsEndsEverything() {
+		PointToPointEngine sending = engine(LIMIT);
+		this.stream.refused = Frame.CANCEL;
+		MemorySegment large = Arena.ofAuto().allocate(MessageOperation.EAGER_BYTES + 1);
+		assertThatThrownBy(() -> sending.send(large, DataType.INT8, 1, 0, Duration.ofMillis(50)))
+			.isInstanceOf(GroupAbortedException.class)
+			.hasMessageContaining("cannot write");
+		assertThat(this.reports).hasSize(1);
+		sending.close();
+	}
+
+}
