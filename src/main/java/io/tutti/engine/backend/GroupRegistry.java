@@ -91,8 +91,8 @@ final class GroupRegistry implements ControlListener {
 
 	private final PastGroups past = new PastGroups();
 
-	/** Lost-peer verdicts, which also apply to groups that are formed later. */
-	private final CopyOnWriteArrayList<Failure> losses = new CopyOnWriteArrayList<>();
+	/** Verdicts on several groups, which also apply to groups that are formed later. */
+	private final CopyOnWriteArrayList<Failure> lasting = new CopyOnWriteArrayList<>();
 
 	/** Ranks that have left the job. */
 	private final Set<Integer> gone = ConcurrentHashMap.newKeySet();
@@ -139,14 +139,14 @@ final class GroupRegistry implements ControlListener {
 		// A listener may close the group, which waits for the failed call.
 		latch.onBreakWithoutVerdict(() -> Thread.startVirtualThread(() -> notifyListener(entry)));
 		this.entries.put(identity.name(), entry);
-		for (Failure loss : this.losses) {
-			if (concerns(loss, identity)) {
-				latch.trip(loss);
+		for (Failure verdict : this.lasting) {
+			if (concerns(verdict, identity)) {
+				latch.trip(verdict);
 			}
 		}
-		Failure verdict = this.pending.remove(identity.name());
-		if (verdict != null) {
-			latch.trip(verdict);
+		Failure pending = this.pending.remove(identity.name());
+		if (pending != null) {
+			latch.trip(pending);
 		}
 		takeEarly(entry);
 		identity.members()
@@ -252,8 +252,8 @@ final class GroupRegistry implements ControlListener {
 
 	@Override
 	public void failed(Failure verdict) {
-		if (verdict.kind() == Failure.Kind.PEER_LOST) {
-			this.losses.addIfAbsent(verdict);
+		if (verdict.kind() == Failure.Kind.PEER_LOST || abortsJob(verdict)) {
+			this.lasting.addIfAbsent(verdict);
 		}
 		else if (!this.left.containsKey(verdict.group())) {
 			this.pending.put(verdict.group(), verdict);
@@ -337,7 +337,11 @@ final class GroupRegistry implements ControlListener {
 		if (verdict.kind() == Failure.Kind.PEER_LOST) {
 			return verdict.ranks().stream().anyMatch(group.members()::contains);
 		}
-		return verdict.group().equals(group.name());
+		return abortsJob(verdict) || verdict.group().equals(group.name());
+	}
+
+	private static boolean abortsJob(Failure verdict) {
+		return verdict.kind() == Failure.Kind.ABORTED && verdict.group().equals(Failure.WORLD);
 	}
 
 	@Override

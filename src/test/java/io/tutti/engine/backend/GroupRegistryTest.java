@@ -61,6 +61,16 @@ class GroupRegistryTest {
 	}
 
 	@Test
+	void anAbortOfAllRanksBreaksEveryGroupAlsoOneThatIsRegisteredLater() {
+		FailureLatch before = this.registry.add(PART);
+		Failure verdict = Failure.outside(Failure.Kind.ABORTED, Failure.WORLD, List.of(0), "asked for by rank 0")
+			.withExitCode(3);
+		this.registry.failed(verdict);
+		assertThat(before.failure()).isEqualTo(verdict);
+		assertThat(this.registry.add(PART.other("world/1.0", 0, List.of(1))).failure()).isEqualTo(verdict);
+	}
+
+	@Test
 	void aFailureWithoutAVerdictIsReportedToTheListenerOnce() {
 		List<Failure> broken = new CopyOnWriteArrayList<>();
 		GroupRegistry registry = new GroupRegistry(new CollectiveListener() {

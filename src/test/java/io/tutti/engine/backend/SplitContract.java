@@ -11,6 +11,7 @@ import io.tutti.CollectiveException;
 import io.tutti.CollectiveMismatchException;
 import io.tutti.CollectiveTimeoutException;
 import io.tutti.DataType;
+import io.tutti.GroupAbortedException;
 import io.tutti.GroupState;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
@@ -230,6 +231,25 @@ abstract class SplitContract {
 					.isInstanceOf(CollectiveMismatchException.class);
 				assertThat(both.state()).isEqualTo(GroupState.BROKEN);
 				assertThat(sum(world.group(rank), 1)).isEqualTo(2);
+				return null;
+			});
+		}
+	}
+
+	/** Rank 0 stays up: no lost rank ends the wait of rank 1. */
+	@Test
+	void anAbortOfTheGroupOfAllRanksEndsTheCallsOfItsSubgroups() throws Exception {
+		try (World world = world(2)) {
+			RankThreads.run(2, LIMIT, (rank) -> {
+				ProcessGroup part = world.group(rank).split(0, rank);
+				part.barrier();
+				if (rank == 0) {
+					world.group(0).abort(3, "the disk is full");
+				}
+				assertThatThrownBy(part::barrier).isInstanceOfSatisfying(GroupAbortedException.class, (ex) -> {
+					assertThat(ex).hasMessageContaining("group world").hasMessageContaining("the disk is full");
+					assertThat(ex.exitCode()).isEqualTo(3);
+				});
 				return null;
 			});
 		}
