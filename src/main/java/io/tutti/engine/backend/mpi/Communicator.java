@@ -36,11 +36,12 @@ public final class Communicator implements AutoCloseable {
 
 	private final ProcessGroup group;
 
-	private final IntConsumer abort;
+	/** Ends the job of {@link Mpi}, {@code null} for a communicator over a group. */
+	private final @Nullable IntConsumer endJob;
 
-	Communicator(ProcessGroup group, IntConsumer abort) {
+	Communicator(ProcessGroup group, @Nullable IntConsumer endJob) {
 		this.group = group;
-		this.abort = abort;
+		this.endJob = endJob;
 	}
 
 	/**
@@ -49,7 +50,7 @@ public final class Communicator implements AutoCloseable {
 	 * @return the communicator
 	 */
 	public static Communicator over(ProcessGroup group) {
-		return new Communicator(group, (code) -> group.abort(Mpi.exitCode(code), Mpi.abortReason(code)));
+		return new Communicator(group, null);
 	}
 
 	/**
@@ -89,16 +90,22 @@ public final class Communicator implements AutoCloseable {
 					+ "color must be at least 0 or Mpi.UNDEFINED, got " + color);
 		}
 		ProcessGroup part = this.group.split(color, key);
-		return (part != null) ? new Communicator(part, this.abort) : null;
+		return (part != null) ? new Communicator(part, this.endJob) : null;
 	}
 
 	/**
 	 * {@code MPI_Abort}: as {@link Mpi#abort} for a communicator of {@link Mpi}, and as
-	 * {@link ProcessGroup#abort(int, String)} for one {@linkplain #over over} a group.
+	 * {@link ProcessGroup#abort(int, String)} for one {@linkplain #over over} a group or
+	 * split from such a communicator.
 	 * @param code exit code
 	 */
 	public void abort(int code) {
-		this.abort.accept(code);
+		if (this.endJob != null) {
+			this.endJob.accept(code);
+		}
+		else {
+			this.group.abort(Mpi.exitCode(code), Mpi.abortReason(code));
+		}
 	}
 
 	/** {@code MPI_Comm_free}. */

@@ -111,6 +111,22 @@ class CommunicatorTest {
 	}
 
 	@Test
+	void anAbortOfAPartOfAGroupEndsThatPartAlone() throws Exception {
+		onEveryRank(2, Timeouts.DEFAULTS, (world) -> {
+			try (Communicator part = world.split(0, world.rank())) {
+				if (part.rank() == 1) {
+					part.abort(3);
+				}
+				assertThatExceptionOfType(GroupAbortedException.class).isThrownBy(part::barrier)
+					.withMessageContaining("MPI_Abort was called with code 3")
+					.satisfies((failure) -> assertThat(failure.exitCode()).isEqualTo(3));
+			}
+			world.barrier();
+			return 0;
+		});
+	}
+
+	@Test
 	void aMissingBufferOrTypeIsRefusedByName() throws Exception {
 		onEveryRank(1, Timeouts.DEFAULTS, (world) -> {
 			assertThatNullPointerException().isThrownBy(() -> world.bcast(null, 1, DataType.INT32, 0))
