@@ -207,12 +207,28 @@ public final class CommunicatorGroup implements AutoCloseable {
 			grouped.add(onDevice(rank,
 					this.calls.get(rank).of(collective, operands.get(rank), reduction, root, streams.get(rank))));
 		}
+		requireAlike(collective, operands);
 		try {
 			this.communicator.issueBlocking(collective.label(), grouped);
 		}
 		catch (NcclException | DeviceException ex) {
 			abort();
 			throw ex;
+		}
+	}
+
+	/** NCCL does not compare them: it waits forever or moves wrong data. */
+	private void requireAlike(Collective collective, List<DeviceOperands> operands) {
+		DeviceOperands first = operands.getFirst();
+		long count = this.calls.getFirst().count(collective, first);
+		for (int rank = 1; rank < operands.size(); rank++) {
+			DeviceOperands other = operands.get(rank);
+			long otherCount = this.calls.get(rank).count(collective, other);
+			if (otherCount != count || other.type() != first.type()) {
+				throw new IllegalArgumentException("every rank needs the same count and type for " + collective.label()
+						+ ", got " + count + " of " + first.type() + " on rank 0 and " + otherCount + " of "
+						+ other.type() + " on rank " + rank);
+			}
 		}
 	}
 

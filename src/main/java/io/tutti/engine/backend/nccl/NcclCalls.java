@@ -24,19 +24,23 @@ record NcclCalls(NcclAvailability availability, RankPlacement place) {
 	Issue of(Collective collective, DeviceOperands operands, DeviceReduction reduction, int root, long stream) {
 		operands.requireFit(collective, this.place, root);
 		this.availability.require(operands.type());
-		long count = switch (collective) {
-			case BROADCAST, REDUCE_SCATTER, SCATTER -> operands.receiveCount();
-			case ALL_TO_ALL -> operands.sendCount() / this.place.worldSize();
-			default -> operands.sendCount();
-		};
-		NcclCollective call = new NcclCollective(collective, operands.send(), operands.receive(), count,
-				NcclCodes.of(operands.type()), 0, root, stream);
+		NcclCollective call = new NcclCollective(collective, operands.send(), operands.receive(),
+				count(collective, operands), NcclCodes.of(operands.type()), 0, root, stream);
 		return switch (collective) {
 			case ALL_REDUCE, REDUCE, REDUCE_SCATTER -> reducing(call, operands, reduction);
 			case GATHER -> this.availability.has(NcclFunction.GATHER) ? call : messages(call, operands);
 			case SCATTER -> this.availability.has(NcclFunction.SCATTER) ? call : messages(call, operands);
 			case ALL_TO_ALL -> this.availability.has(NcclFunction.ALL_TO_ALL) ? call : messages(call, operands);
 			default -> call;
+		};
+	}
+
+	/** The count that NCCL gets, which must be the same on all ranks. */
+	long count(Collective collective, DeviceOperands operands) {
+		return switch (collective) {
+			case BROADCAST, REDUCE_SCATTER, SCATTER -> operands.receiveCount();
+			case ALL_TO_ALL -> operands.sendCount() / this.place.worldSize();
+			default -> operands.sendCount();
 		};
 	}
 

@@ -133,6 +133,27 @@ class CommunicatorGroupTest {
 		}
 	}
 
+	/** NCCL itself would wait forever or move wrong data. */
+	@Test
+	void operandsThatDifferBetweenRanksAreRejectedBeforeAnythingRuns() {
+		try (CommunicatorGroup group = group(List.of(0, 1, 2)); DeviceBuffer bytes = bytes(2)) {
+			List<DeviceBuffer> floats = List.of(buffer(0, 1), buffer(1, 2), buffer(2, 3));
+			List<DeviceBuffer> longer = List.of(floats.get(0), buffer(1, 4, 5), floats.get(2));
+			List<DeviceBuffer> mixed = List.of(floats.get(0), floats.get(1), bytes);
+			assertThatIllegalArgumentException().isThrownBy(() -> group.allReduce(operands(longer), SUM))
+				.withMessage("every rank needs the same count and type for all-reduce, got 1 of float32 on rank 0 and "
+						+ "2 of float32 on rank 1");
+			assertThatIllegalArgumentException().isThrownBy(() -> group.broadcast(operands(mixed), 0))
+				.withMessage("every rank needs the same count and type for broadcast, got 1 of float32 on rank 0 and "
+						+ "1 of int8 on rank 2");
+			assertThat(this.nccl.calls).doesNotContain("groupStart");
+		}
+	}
+
+	private DeviceBuffer bytes(int device) {
+		return DeviceBuffer.allocate(this.devices, device, 1, DeviceDataType.INT8);
+	}
+
 	@Test
 	void theCallersDeviceIsRestored() {
 		this.devices.selectDevice(3);
