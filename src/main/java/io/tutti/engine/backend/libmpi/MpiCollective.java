@@ -46,6 +46,7 @@ final class MpiCollective extends MpiOperation {
 	private List<MemorySegment.Scope> kept = List.of();
 
 	MpiCollective(MpiCommunicator communicator, GroupIdentity identity) {
+		super(requestMemory());
 		this.communicator = communicator;
 		this.rank = identity.rank();
 		this.worldSize = identity.worldSize();

@@ -61,6 +61,7 @@ final class MpiMessage extends MpiOperation {
 	 */
 	MpiMessage(LibMpiMessages messages, boolean sends, MemorySegment buffer, DataType type, int peer, int tag,
 			Deadline deadline, boolean endsAlone) {
+		super(requestMemory());
 		this.messages = messages;
 		this.sends = sends;
 		this.buffer = buffer;

@@ -19,13 +19,26 @@ abstract class MpiOperation {
 	/** Large enough for the status of either ABI. */
 	private static final long BYTES = 64;
 
-	private final MemorySegment memory = Arena.ofAuto().allocate(BYTES, Long.BYTES);
+	/** The request, its flag and its status; empty for an operation without a request. */
+	private final MemorySegment memory;
 
 	private volatile boolean done;
 
 	private volatile @Nullable Thread waiter;
 
 	private @Nullable RuntimeException failure;
+
+	/**
+	 * @param memory {@link #requestMemory()}, or empty if {@link #begin} starts no
+	 * request
+	 */
+	MpiOperation(MemorySegment memory) {
+		this.memory = memory;
+	}
+
+	static MemorySegment requestMemory() {
+		return Arena.ofAuto().allocate(BYTES, Long.BYTES);
+	}
 
 	/**
 	 * Starts the operation.

@@ -1,5 +1,6 @@
 package io.tutti.engine.backend.libmpi;
 
+import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
@@ -13,6 +14,7 @@ final class MpiTask<T> extends MpiOperation {
 	private final CompletableFuture<T> result = new CompletableFuture<>();
 
 	MpiTask(Function<MpiCalls, T> task) {
+		super(MemorySegment.NULL);
 		this.task = task;
 	}
 

@@ -65,6 +65,7 @@ class MpiThreadTest {
 		private volatile @Nullable RuntimeException inspection;
 
 		Failing(String failing) {
+			super(requestMemory());
 			this.failing = failing;
 		}
 
