@@ -129,12 +129,15 @@ final class MpiMessage extends MpiOperation {
 		if (this.withdrawal != null && calls.isCancelled(status())) {
 			throw this.withdrawal;
 		}
+		boolean truncated = code != 0 && calls.isTruncation(code);
+		if (!truncated) {
+			super.ended(calls, code);
+		}
 		int source = NativeMemory.getInt(status() + abi.statusSource());
 		MessageTag found = MessageTag.decode(NativeMemory.getInt(status() + abi.statusTag()));
-		if (code != 0 && calls.isTruncation(code)) {
+		if (truncated) {
 			throw new MessageMismatchException(source, found.tag(), mismatched(source));
 		}
-		super.ended(calls, code);
 		int count = calls.count(status(), abi.type(found.type()));
 		if (found.type() != this.type) {
 			throw new MessageMismatchException(source, found.tag(), found.type(), (long) count * found.type().bytes(),

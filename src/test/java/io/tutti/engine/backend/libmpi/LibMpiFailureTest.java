@@ -187,6 +187,15 @@ class LibMpiFailureTest {
 		assertThat(this.latch.failure()).isNotNull();
 	}
 
+	@Test
+	void aFailedReceiveNamesTheErrorOfTheLibrary() {
+		this.latch.reportTo(this.identity, this.reported::add, Duration.ofMillis(1));
+		this.library.answers("MPI_Test", 15);
+		assertThatExceptionOfType(CollectiveException.class)
+			.isThrownBy(() -> this.messages.receive(memory(), DataType.FLOAT32, 1, 7, LIMIT))
+			.withMessageContaining("MPI_Test failed with code 15");
+	}
+
 	/** Keeps the library's thread in a call. */
 	private void block() {
 		this.library.blocks("MPI_Comm_free");

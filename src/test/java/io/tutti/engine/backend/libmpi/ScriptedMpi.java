@@ -92,9 +92,14 @@ public final class ScriptedMpi implements SymbolLookup {
 		}
 	}
 
+	/** A failed test leaves no tag in the status. */
 	private int test(String function, long request, long flag, long status) {
 		NativeMemory.putInt(flag, this.completing ? 1 : 0);
-		return answer(function);
+		int code = answer(function);
+		if (code != 0) {
+			NativeMemory.putInt(status + MpiAbi.mpich().statusTag(), -1);
+		}
+		return code;
 	}
 
 	private int answer(String function) {
