@@ -542,7 +542,7 @@ public final class DefaultProcessGroup implements ProcessGroup {
 	@Override
 	public @Nullable Message tryProbe(int source, int tag) {
 		this.arguments.requireProbe(source, tag);
-		return messages().peek(source, tag);
+		return messages().peek(source, tag, timeout());
 	}
 
 	@Override

@@ -122,8 +122,9 @@ public final class PointToPointEngine implements PointToPoint {
 		return message;
 	}
 
+	/** Searches on the calling thread. */
 	@Override
-	public @Nullable Message peek(int source, int tag) {
+	public @Nullable Message peek(int source, int tag, Duration timeout) {
 		try {
 			return this.engine.peek(source, tag);
 		}

@@ -65,10 +65,11 @@ public interface PointToPoint extends AutoCloseable {
 	Message probe(int source, int tag, Duration timeout);
 
 	/**
-	 * As {@link #probe} without waiting.
+	 * As {@link #probe} without waiting for a message.
+	 * @param timeout how long the search may take where another thread makes it
 	 * @return {@code null} if no message matches
 	 */
-	@Nullable Message peek(int source, int tag);
+	@Nullable Message peek(int source, int tag, Duration timeout);
 
 	/**
 	 * Cancels an asynchronous send or receive that no message has matched. Waits for the

@@ -79,24 +79,24 @@ class UnmatchedMessagesTest {
 	void aProbeReturnsTheEnvelopeAndLeavesTheMessage(Kind kind) throws Exception {
 		try (PointToPointPair pair = new PointToPointPair(kind)) {
 			PointToPointEngine receiver = pair.engine(0);
-			assertThat(receiver.peek(1, 5)).isNull();
+			assertThat(receiver.peek(1, 5, LIMIT)).isNull();
 			for (int bytes : SIZES) {
 				CompletableFuture<Message> send = pair.engine(1)
 					.sendAsync(content(bytes, bytes), DataType.INT8, 0, 5, LIMIT);
 				Message expected = new Message(1, 5, bytes);
 				assertThat(receiver.probe(1, 5, LIMIT)).isEqualTo(expected);
 				assertThat(receiver.probe(Message.ANY_SOURCE, Message.ANY_TAG, LIMIT)).isEqualTo(expected);
-				assertThat(receiver.peek(Message.ANY_SOURCE, 5)).isEqualTo(expected);
-				assertThat(receiver.peek(1, Message.ANY_TAG)).isEqualTo(expected);
-				assertThat(receiver.peek(1, 6)).isNull();
+				assertThat(receiver.peek(Message.ANY_SOURCE, 5, LIMIT)).isEqualTo(expected);
+				assertThat(receiver.peek(1, Message.ANY_TAG, LIMIT)).isEqualTo(expected);
+				assertThat(receiver.peek(1, 6, LIMIT)).isNull();
 				MemorySegment received = buffer(bytes);
 				assertThat(receiver.receive(received, DataType.INT8, 1, 5, LIMIT)).isEqualTo(bytes);
 				requireContent(received, bytes, bytes);
 				send.get(20, TimeUnit.SECONDS);
-				assertThat(receiver.peek(1, 5)).isNull();
+				assertThat(receiver.peek(1, 5, LIMIT)).isNull();
 			}
 			pair.engine(0).send(MemorySegment.ofArray(new double[3]), DataType.FLOAT64, 0, 8, LIMIT);
-			assertThat(receiver.peek(0, 8)).isEqualTo(new Message(0, 8, 3));
+			assertThat(receiver.peek(0, 8, LIMIT)).isEqualTo(new Message(0, 8, 3));
 			receiver.receive(MemorySegment.ofArray(new double[3]), DataType.FLOAT64, 0, 8, LIMIT);
 		}
 	}
@@ -139,7 +139,7 @@ class UnmatchedMessagesTest {
 					(task) -> Thread.ofPlatform().start(task));
 			pair.fail("enough");
 			assertThat(probe).failsWithin(LIMIT).withThrowableThat().withCauseInstanceOf(GroupAbortedException.class);
-			assertThatThrownBy(() -> pair.engine(0).peek(1, 0)).isInstanceOf(GroupAbortedException.class);
+			assertThatThrownBy(() -> pair.engine(0).peek(1, 0, LIMIT)).isInstanceOf(GroupAbortedException.class);
 		}
 	}
 
@@ -211,8 +211,8 @@ class UnmatchedMessagesTest {
 					.withThrowableThat()
 					.withCauseInstanceOf(CollectiveTimeoutException.class);
 			}
-			assertThat(pair.engine(0).peek(1, 9)).isNull();
-			assertThat(sender.peek(1, 9)).isNull();
+			assertThat(pair.engine(0).peek(1, 9, LIMIT)).isNull();
+			assertThat(sender.peek(1, 9, LIMIT)).isNull();
 			CompletableFuture<Message> next = sender.sendAsync(content(3, LARGE_BYTES), DataType.INT8, 0, 9, LIMIT);
 			MemorySegment received = buffer(LARGE_BYTES);
 			pair.engine(0).receive(received, DataType.INT8, 1, 9, LIMIT);
@@ -248,7 +248,7 @@ class UnmatchedMessagesTest {
 			assertThat(send).isCancelled();
 			CompletableFuture<Message> own = receiver.sendAsync(buffer(LARGE_BYTES), DataType.INT8, 0, 0, LIMIT);
 			assertThat(receiver.cancel(own)).isTrue();
-			assertThat(receiver.peek(Message.ANY_SOURCE, Message.ANY_TAG)).isNull();
+			assertThat(receiver.peek(Message.ANY_SOURCE, Message.ANY_TAG, LIMIT)).isNull();
 			requireUsable(pair);
 		}
 	}
@@ -393,7 +393,7 @@ class UnmatchedMessagesTest {
 			for (int i = 0; i < 100; i++) {
 				sends.add(sender.sendAsync(content(i, 60_000), DataType.INT8, 0, 0, LIMIT));
 			}
-			await().atMost(LIMIT).until(() -> pair.engine(0).peek(1, 0) != null);
+			await().atMost(LIMIT).until(() -> pair.engine(0).peek(1, 0, LIMIT) != null);
 			int cancelled = sends.size() - 1;
 			while (sends.get(cancelled).isDone()) {
 				cancelled--;
@@ -405,7 +405,7 @@ class UnmatchedMessagesTest {
 				requireContent(received, (i < cancelled) ? i : i + 1, 60_000);
 			}
 			CompletableFuture.allOf(sends.toArray(CompletableFuture[]::new)).get(20, TimeUnit.SECONDS);
-			assertThat(pair.engine(0).peek(1, 0)).isNull();
+			assertThat(pair.engine(0).peek(1, 0, LIMIT)).isNull();
 			requireUsable(pair);
 		}
 	}

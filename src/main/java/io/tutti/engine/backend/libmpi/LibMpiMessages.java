@@ -56,6 +56,9 @@ public final class LibMpiMessages implements PointToPoint {
 	 */
 	private static final long UNANSWERED_NANOS = 2 * MpiMessage.WITHDRAWAL.toNanos();
 
+	/** The sum with the time above must not overflow. */
+	private static final long LONGEST_NANOS = Long.MAX_VALUE / 2;
+
 	/** Large enough for the status of either family. */
 	private static final long STATUS_BYTES = 64;
 
@@ -159,8 +162,25 @@ public final class LibMpiMessages implements PointToPoint {
 	}
 
 	@Override
-	public @Nullable Message peek(int source, int tag) {
-		return result(search(source, tag)).orElse(null);
+	public @Nullable Message peek(int source, int tag, Duration timeout) {
+		Deadline deadline = Deadline.after(timeout);
+		CompletableFuture<Optional<Message>> search = search(source, tag);
+		while (!answered(search)) {
+			requireUsable();
+			if (deadline.expired()) {
+				throw failed(Failure.Kind.TIMEOUT, peers(source), "probe for a message from " + nameOf(source, tag)
+						+ ": the MPI library does not answer; the group stays usable", deadline);
+			}
+		}
+		return result(search).orElse(null);
+	}
+
+	/**
+	 * Whether a search ends soon. An interrupt does not end it, as it does not wait for a
+	 * rank.
+	 */
+	private static boolean answered(CompletableFuture<Optional<Message>> search) {
+		return search.handle((_, _) -> true).completeOnTimeout(false, CHECK_NANOS, TimeUnit.NANOSECONDS).join();
 	}
 
 	private CompletableFuture<Optional<Message>> search(int source, int tag) {
@@ -221,7 +241,20 @@ public final class LibMpiMessages implements PointToPoint {
 			throw ex;
 		}
 		this.communicator.world().submit(message);
+		expire(message);
 		return message;
+	}
+
+	/** The library's thread checks the deadline, unless a call of the library blocks. */
+	private void expire(MpiMessage message) {
+		long limitNanos = Math.min(message.deadline().remainingNanos(), LONGEST_NANOS) + UNANSWERED_NANOS;
+		CompletableFuture<Void> alarm = new CompletableFuture<>();
+		alarm.orTimeout(limitNanos, TimeUnit.NANOSECONDS).exceptionally((_) -> {
+			message.fail(failed(Failure.Kind.TIMEOUT, peers(message.peer()),
+					message + " did not complete: the MPI library does not answer", message.deadline()));
+			return null;
+		});
+		message.future().whenComplete((_, _) -> alarm.complete(null));
 	}
 
 	private void requireUsable() {
@@ -231,17 +264,11 @@ public final class LibMpiMessages implements PointToPoint {
 		this.latch.requireNotBroken(this.identity);
 	}
 
-	/** The library's thread checks the deadline, unless a call of the library blocks. */
 	private Message await(MpiMessage message) {
-		CompletableFuture<Message> future = message.future();
-		if (!ends(future, message.deadline().remainingNanos()) && !ends(future, UNANSWERED_NANOS)) {
-			if (Thread.currentThread().isInterrupted()) {
-				throw interrupted(message, message.deadline());
-			}
-			message.fail(failed(Failure.Kind.TIMEOUT, peers(message.peer()),
-					message + " did not complete: the MPI library does not answer", message.deadline()));
+		if (!ends(message.future(), Long.MAX_VALUE)) {
+			throw interrupted(message, message.deadline());
 		}
-		return result(future);
+		return result(message.future());
 	}
 
 	/** Whether a future ends in time. An interrupt ends the wait and stays set. */

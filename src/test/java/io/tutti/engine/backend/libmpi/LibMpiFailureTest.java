@@ -104,7 +104,7 @@ class LibMpiFailureTest {
 			.withMessage("rank 0 of group world: send: tag must be in 0..4095 on the backend mpi, got 2147483647");
 		assertThatIllegalArgumentException().isThrownBy(() -> group.tryProbe(1, 4096))
 			.withMessageContaining("probe: tag must be in 0..4095");
-		assertThat(this.messages.peek(1, 0)).isNull();
+		assertThat(this.messages.peek(1, 0, LIMIT)).isNull();
 		assertThat(this.library.calls("MPI_Isend")).isZero();
 	}
 
@@ -143,6 +143,34 @@ class LibMpiFailureTest {
 			.isThrownBy(() -> this.messages.receive(memory(), DataType.FLOAT32, 1, 7, SHORT))
 			.withMessageContaining("receive from rank 1 with tag 7");
 		assertThat(this.latch.failure()).isNotNull();
+	}
+
+	@Test
+	void anAsynchronousReceiveEndsAtItsDeadlineWhileTheLibraryBlocks() {
+		this.latch.reportTo(this.identity, this.reported::add, Duration.ofMillis(1));
+		block();
+		assertThat(this.messages.receiveAsync(memory(), DataType.FLOAT32, 1, 7, SHORT)).failsWithin(LIMIT)
+			.withThrowableThat()
+			.withCauseInstanceOf(CollectiveTimeoutException.class)
+			.withMessageContaining("receive from rank 1 with tag 7")
+			.withMessageContaining("the MPI library does not answer");
+		assertThat(this.latch.failure()).isNotNull();
+	}
+
+	@Test
+	void aProbeThatDoesNotWaitForAMessageEndsWhileTheLibraryBlocks() {
+		block();
+		assertThatExceptionOfType(CollectiveTimeoutException.class).isThrownBy(() -> this.messages.peek(1, 7, SHORT))
+			.withMessageContaining("probe for a message from rank 1 with tag 7: the MPI library does not answer");
+		assertThat(this.latch.failure()).isNull();
+	}
+
+	@Test
+	void aVerdictEndsAProbeThatDoesNotWaitForAMessageWhileTheLibraryBlocks() {
+		block();
+		CompletableFuture<Message> probe = CompletableFuture.supplyAsync(() -> this.messages.peek(1, 7, NEVER));
+		this.latch.trip(ABORTED);
+		assertThat(probe).failsWithin(LIMIT).withThrowableThat().withMessageContaining(ABORTED.detail());
 	}
 
 	@Test
