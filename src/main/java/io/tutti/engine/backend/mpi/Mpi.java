@@ -90,8 +90,18 @@ public final class Mpi implements AutoCloseable {
 			throw new IllegalArgumentException("the rendezvous address " + rendezvous.host()
 					+ " is reachable from other hosts and no token is given: pass the same token on every rank");
 		}
-		return init(new RankAssignment(rank, worldSize, rank, worldSize, rendezvous.host(), rendezvous.port()),
-				settings(null).withToken(token));
+		return init(assignment(rank, worldSize, rendezvous, token), settings(null).withToken(token));
+	}
+
+	/**
+	 * At a loopback address and without a token all ranks are on this host. Otherwise
+	 * their hosts are not known before the rendezvous, and each rank counts as the only
+	 * one of its host.
+	 */
+	static RankAssignment assignment(int rank, int worldSize, Endpoint rendezvous, @Nullable String token) {
+		boolean oneHost = token == null || Endpoint.isLoopback(rendezvous.host());
+		return new RankAssignment(rank, worldSize, oneHost ? rank : 0, oneHost ? worldSize : 1, rendezvous.host(),
+				rendezvous.port());
 	}
 
 	/**
@@ -102,6 +112,7 @@ public final class Mpi implements AutoCloseable {
 	 * @throws BackendUnavailableException if the MPI library cannot be used
 	 * @throws MpiIoException if a rank cannot listen on its address
 	 * @throws RendezvousException if the rendezvous fails
+	 * @throws UncheckedIOException if the group of all ranks cannot be set up
 	 */
 	public static Mpi init(RankAssignment assignment, EngineSettings settings) {
 		try {
@@ -109,10 +120,8 @@ public final class Mpi implements AutoCloseable {
 					new WarningsOnStderr()));
 		}
 		catch (RendezvousException ex) {
-			throw (ex.reason() == RendezvousException.Reason.ADDRESS) ? unreachable(assignment, ex) : ex;
-		}
-		catch (UncheckedIOException ex) {
-			throw unreachable(assignment, ex);
+			throw (ex.reason() == RendezvousException.Reason.ADDRESS)
+					? new MpiIoException(assignment, String.valueOf(ex.getMessage()), ex) : ex;
 		}
 	}
 
@@ -124,10 +133,6 @@ public final class Mpi implements AutoCloseable {
 	 */
 	public static EngineSettings settings(@Nullable String library) {
 		return EngineSettings.DEFAULTS.withBackend(Backends.MPI, library);
-	}
-
-	private static MpiIoException unreachable(RankAssignment assignment, RuntimeException cause) {
-		return new MpiIoException(assignment, String.valueOf(cause.getMessage()), cause);
 	}
 
 	/**

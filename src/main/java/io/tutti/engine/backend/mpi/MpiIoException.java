@@ -4,7 +4,7 @@ import io.tutti.Failure;
 import io.tutti.engine.RankAssignment;
 
 /**
- * The world could not be reached: an address cannot be resolved, listened on or set up.
+ * The world could not be reached: an address cannot be resolved or listened on.
  */
 public final class MpiIoException extends MpiException implements Failure.Origin {
 

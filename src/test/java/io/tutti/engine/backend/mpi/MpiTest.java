@@ -12,7 +12,9 @@ import java.util.concurrent.TimeUnit;
 import io.tutti.DataType;
 import io.tutti.FreePort;
 import io.tutti.ReduceOp;
+import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.RankThreads;
+import io.tutti.engine.bootstrap.Endpoint;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.launch.standalone.MpiEnvironment;
 import io.tutti.launch.ResolutionException;
@@ -77,6 +79,17 @@ class MpiTest {
 		Map<String, String> ranks = Map.of("RANK", "0", "WORLD_SIZE", "2", "MASTER_ADDR", "192.0.2.1");
 		assertThatIllegalArgumentException().isThrownBy(() -> MpiEnvironment.init(ranks))
 			.withMessageContaining("Set tutti.security.token");
+	}
+
+	/** The rule of launchers that do not give the local rank. */
+	@Test
+	void ranksAreOnOneHostIfTheyMeetAtALoopbackAddressOrWithoutAToken() {
+		assertThat(Mpi.assignment(1, 4, new Endpoint("node-a", 29500), "secret"))
+			.isEqualTo(new RankAssignment(1, 4, 0, 1, "node-a", 29500));
+		assertThat(Mpi.assignment(1, 4, new Endpoint("::1", 29500), "secret"))
+			.isEqualTo(new RankAssignment(1, 4, 1, 4, "::1", 29500));
+		assertThat(Mpi.assignment(1, 4, new Endpoint("node-a", 29500), null))
+			.isEqualTo(new RankAssignment(1, 4, 1, 4, "node-a", 29500));
 	}
 
 	@Test
