@@ -6,18 +6,23 @@ import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.ServerSocket;
 import java.net.SocketException;
+import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.HexFormat;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.libmpi.MpiWorld;
+import io.tutti.engine.bootstrap.Endpoint;
 import io.tutti.engine.bootstrap.HostIdentity;
+import io.tutti.engine.control.LocalAddress;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.GroupSetupException;
@@ -119,14 +124,33 @@ record LibMpiBootstrap(String host, int port, String secret) {
 		}
 	}
 
+	/**
+	 * The address of the host's name comes first: the first interface may be one of
+	 * containers or virtual machines, which other hosts cannot reach.
+	 */
 	private static String reachableAddress() throws IOException {
-		return NetworkInterface.networkInterfaces()
-			.filter(LibMpiBootstrap::isUsable)
-			.flatMap(NetworkInterface::inetAddresses)
-			.filter((address) -> !address.isLoopbackAddress() && !address.isLinkLocalAddress())
-			.min(Comparator.comparing((address) -> address instanceof Inet4Address ? 0 : 1))
-			.map(InetAddress::getHostAddress)
+		return firstReachable(Stream.concat(ofHostName(),
+				NetworkInterface.networkInterfaces()
+					.filter(LibMpiBootstrap::isUsable)
+					.flatMap(NetworkInterface::inetAddresses)
+					.sorted(Comparator.comparing((address) -> address instanceof Inet4Address ? 0 : 1))))
 			.orElseThrow(() -> new IOException("no network interface has an address that other hosts can reach"));
+	}
+
+	/** The first address that other hosts may reach, in a text that they understand. */
+	static Optional<String> firstReachable(Stream<InetAddress> addresses) {
+		return addresses.filter((address) -> !address.isLoopbackAddress() && !address.isLinkLocalAddress())
+			.findFirst()
+			.map(Endpoint::text);
+	}
+
+	private static Stream<InetAddress> ofHostName() {
+		try {
+			return Stream.of(InetAddress.getLocalHost()).filter(LocalAddress::isOfThisHost);
+		}
+		catch (UnknownHostException ex) {
+			return Stream.empty();
+		}
 	}
 
 	private static boolean isUsable(NetworkInterface network) {

@@ -1,6 +1,8 @@
 package io.tutti.engine.backend;
 
 import java.io.IOException;
+import java.net.Inet6Address;
+import java.net.InetAddress;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -8,6 +10,7 @@ import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 
 import io.tutti.engine.backend.RankThreads.Outcome;
 import io.tutti.engine.spi.GroupIdentity;
@@ -33,6 +36,16 @@ class LibMpiBootstrapTest {
 	@ValueSource(booleans = { true, false })
 	void anAddressIsAnnounced(boolean oneHost) throws IOException {
 		assertThat(LibMpiBootstrap.announced("192.0.2.7", oneHost)).isEqualTo("192.0.2.7");
+	}
+
+	@Test
+	void theFirstAddressThatOtherHostsMayReachIsAnnouncedWithoutAnInterface() throws IOException {
+		Inet6Address scoped = Inet6Address.getByAddress(null, InetAddress.ofLiteral("2001:db8::7").getAddress(), 3);
+		assertThat(scoped.getHostAddress()).endsWith("%3");
+		assertThat(LibMpiBootstrap.firstReachable(Stream.of(InetAddress.ofLiteral("127.0.1.1"),
+				InetAddress.ofLiteral("fe80::1"), scoped, InetAddress.ofLiteral("192.0.2.7"))))
+			.hasValue("2001:db8:0:0:0:0:0:7");
+		assertThat(LibMpiBootstrap.firstReachable(Stream.of(InetAddress.getLoopbackAddress()))).isEmpty();
 	}
 
 	/** 192.0.2.7 is of no host (RFC 5737). */
