@@ -6,12 +6,14 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Map;
+import java.util.function.IntPredicate;
 
 /**
  * A folder in which processes on this machine, and on others that mount it, share
@@ -28,14 +30,18 @@ final class LibraryCache {
 
 	private final Path published;
 
+	private final IntPredicate trusted;
+
 	/**
 	 * Creates a cache without accessing the folder.
 	 * @param folder parent of the published folders; need not exist
 	 * @param bundled the libraries to unpack
+	 * @param trusted the uids of the users whose published folders may be used
 	 */
-	LibraryCache(Path folder, BundledLibraries bundled) {
+	LibraryCache(Path folder, BundledLibraries bundled, IntPredicate trusted) {
 		this.folder = folder;
 		this.bundled = bundled;
+		this.trusted = trusted;
 		this.published = folder.resolve("tutti-" + bundled.key());
 	}
 
@@ -47,12 +53,18 @@ final class LibraryCache {
 	/**
 	 * Returns the folder with the libraries and unpacks them if they are missing. Waits
 	 * if another process is unpacking them.
-	 * @throws IOException if they are missing and cannot be unpacked
+	 * @throws IOException if they are missing and cannot be unpacked, or if another user
+	 * than root has put them there
 	 */
 	Path publish() throws IOException {
-		if (isPublished()) {
-			return this.published;
+		if (!isPublished()) {
+			unpackOnce();
 		}
+		requireTrusted();
+		return this.published;
+	}
+
+	private void unpackOnce() throws IOException {
 		Files.createDirectories(this.folder);
 		try (FileChannel channel = FileChannel.open(sibling(".lock"), StandardOpenOption.CREATE,
 				StandardOpenOption.WRITE); FileLock _ = channel.lock()) {
@@ -60,7 +72,15 @@ final class LibraryCache {
 				unpack(sibling(".partial"));
 			}
 		}
-		return this.published;
+	}
+
+	/** Loading a library runs its code, and a link may lead to any folder. */
+	private void requireTrusted() throws IOException {
+		int owner = ((Number) Files.getAttribute(this.published, "unix:uid", LinkOption.NOFOLLOW_LINKS)).intValue();
+		if (!this.trusted.test(owner)) {
+			throw new IOException(this.published + " belongs to another user (uid " + owner
+					+ "), so its libraries are not loaded; remove it");
+		}
 	}
 
 	private Path sibling(String suffix) {

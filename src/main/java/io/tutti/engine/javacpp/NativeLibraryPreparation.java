@@ -55,6 +55,8 @@ public final class NativeLibraryPreparation {
 	/** Present where NVIDIA's driver is: CUDA's own libraries lie in other folders. */
 	private static final Path GPU = Path.of("/dev/nvidiactl");
 
+	private static final int ROOT = 0;
+
 	private static boolean prepared;
 
 	private NativeLibraryPreparation() {
@@ -95,7 +97,7 @@ public final class NativeLibraryPreparation {
 		if (bundled.isEmpty()) {
 			return;
 		}
-		LibraryCache cache = new LibraryCache(cacheFolder(properties), bundled);
+		LibraryCache cache = new LibraryCache(cacheFolder(properties), bundled, NativeLibraryPreparation::isOwnOrRoot);
 		try {
 			loadFrom(cache.publish(), properties);
 			// JavaCPP treats a renamed library as cached only in its own cache folder.
@@ -103,6 +105,15 @@ public final class NativeLibraryPreparation {
 		}
 		catch (IOException ex) {
 			throw unavailable(cache, bundled, ex);
+		}
+	}
+
+	private static boolean isOwnOrRoot(int uid) {
+		try {
+			return uid == ROOT || uid == ((Number) Files.getAttribute(Path.of("/proc/self"), "unix:uid")).intValue();
+		}
+		catch (IOException ex) {
+			return false;
 		}
 	}
 
@@ -176,8 +187,8 @@ public final class NativeLibraryPreparation {
 		return new BackendUnavailableException("libtorch",
 				"its native libraries cannot be unpacked into " + cache.folder() + ": " + failure,
 				"Give the user a writable folder there with " + bundled.megabytes()
-						+ " MB free, or name another one in the system property " + CACHE_PROPERTY + " (such as -D"
-						+ CACHE_PROPERTY + "=/var/tmp/javacpp)",
+						+ " MB free, or name another one that only this user can write to in the system property "
+						+ CACHE_PROPERTY + " (-D" + CACHE_PROPERTY + "=FOLDER)",
 				failure);
 	}
 

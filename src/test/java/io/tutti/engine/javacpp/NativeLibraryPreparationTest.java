@@ -119,6 +119,20 @@ class NativeLibraryPreparationTest {
 			.withCauseInstanceOf(IOException.class);
 	}
 
+	/** The folder of the cache may be one in which every user can write. */
+	@Test
+	void aPublishedFolderOfAnotherUserIsRefused() throws Exception {
+		prepare(jar("torch.jar", Map.of(TORCH + "/libtorch.so", "torch")));
+		try (URLClassLoader loader = loader(this.directory.resolve("torch.jar"))) {
+			BundledLibraries bundled = BundledLibraries.find(loader);
+			assertThat(new LibraryCache(this.cache, bundled, (uid) -> true).publish()).isEqualTo(published());
+			assertThatExceptionOfType(IOException.class)
+				.isThrownBy(() -> new LibraryCache(this.cache, bundled, (uid) -> false).publish())
+				.withMessageStartingWith(published() + " belongs to another user (uid ")
+				.withMessageEndingWith("so its libraries are not loaded; remove it");
+		}
+	}
+
 	@Test
 	void withoutLibrariesNoPropertyIsSet() throws Exception {
 		Properties before = (Properties) this.properties.clone();
@@ -161,14 +175,18 @@ class NativeLibraryPreparationTest {
 	}
 
 	private void prepare(Path... jars) throws IOException {
+		try (URLClassLoader loader = loader(jars)) {
+			this.properties.setProperty("java.library.path", "/usr/lib");
+			NativeLibraryPreparation.prepare(this.properties, loader, null);
+		}
+	}
+
+	private static URLClassLoader loader(Path... jars) throws IOException {
 		URL[] urls = new URL[jars.length];
 		for (int i = 0; i < jars.length; i++) {
 			urls[i] = jars[i].toUri().toURL();
 		}
-		try (URLClassLoader loader = new URLClassLoader(urls, null)) {
-			this.properties.setProperty("java.library.path", "/usr/lib");
-			NativeLibraryPreparation.prepare(this.properties, loader, null);
-		}
+		return new URLClassLoader(urls, null);
 	}
 
 	private Path published() {
