@@ -50,6 +50,11 @@ import org.jspecify.annotations.Nullable;
  * <b>Results</b> are bit-identical on every rank and from run to run. The documentation
  * lists the algorithms and their papers ({@code algorithms.md}).
  * <p>
+ * <b>On an MPI library</b> ({@code mpi.md}) the library determines the order of
+ * reduction, a send that misses its deadline breaks the group, and the element type takes
+ * a part of the tag: tags are smaller, and a receive with a tag matches only messages of
+ * its own type.
+ * <p>
  * <b>Failures.</b> A {@link CollectiveException} means that the group is broken on every
  * rank for the same reason; every later call throws it again. The exception is a send,
  * receive or probe whose deadline passes before a message has matched: it fails alone,

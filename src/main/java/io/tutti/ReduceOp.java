@@ -2,7 +2,8 @@ package io.tutti;
 
 /**
  * The operator that combines the ranks' operands into one result. A result of a single
- * operand, as in a group of one rank or on the first rank of a scan, is that operand.
+ * operand, as in a group of one rank or on the first rank of a scan, is that operand. On
+ * device memory NCCL decides about NaN.
  */
 public enum ReduceOp {
 

@@ -7,8 +7,7 @@ import io.tutti.Message;
  *
  * @param source the sender's rank, {@link Mpi#PROC_NULL} if there was no message
  * @param tag the message's tag, {@link Mpi#ANY_TAG} if there was no message
- * @param count number of elements received; for a send, number of elements sent; 0 for a
- * collective
+ * @param count number of elements received; 0 for a send or a collective
  */
 public record Status(int source, int tag, long count) {
 
