@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.tutti.CollectiveListener;
 import io.tutti.ProcessGroup;
@@ -29,7 +29,9 @@ final class TcpRankWorld implements RankWorld {
 
 	private final int port;
 
-	private final List<Engine> engines = new CopyOnWriteArrayList<>();
+	private final List<Engine> engines = new ArrayList<>();
+
+	private boolean closed;
 
 	TcpRankWorld(int worldSize, Timeouts timeouts) {
 		EngineSettings defaults = EngineSettings.DEFAULTS;
@@ -44,13 +46,28 @@ final class TcpRankWorld implements RankWorld {
 	public ProcessGroup group(int rank) {
 		Engine engine = Engine.join(RankAssignment.onOneHost(rank, this.worldSize, this.port), this.settings,
 				CollectiveListener.NONE);
-		this.engines.add(engine);
+		if (!keep(engine)) {
+			engine.close();
+			throw new IllegalStateException("rank " + rank + " joined after the end of its test");
+		}
 		return engine.world();
+	}
+
+	private synchronized boolean keep(Engine engine) {
+		if (!this.closed) {
+			this.engines.add(engine);
+		}
+		return !this.closed;
 	}
 
 	@Override
 	public void close() {
-		CleanUp.runAll(this.engines.stream().<Runnable>map((engine) -> engine::close).toList());
+		CleanUp.runAll(end().stream().<Runnable>map((engine) -> engine::close).toList());
+	}
+
+	private synchronized List<Engine> end() {
+		this.closed = true;
+		return List.copyOf(this.engines);
 	}
 
 	private static int freePort() {
