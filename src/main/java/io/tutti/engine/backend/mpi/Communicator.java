@@ -274,7 +274,7 @@ public final class Communicator implements AutoCloseable {
 	public void allGather(Object buffer, int count, DataType type) {
 		MpiCall call = call(Collective.ALL_GATHER);
 		MemorySegment all = call.whole(buffer, count, type);
-		this.group.allGather(MpiBuffer.copy(own(all)), all, type);
+		this.group.allGather(own(all), all, type);
 	}
 
 	/**
@@ -358,7 +358,7 @@ public final class Communicator implements AutoCloseable {
 			return;
 		}
 		MemorySegment all = call.whole(buffer, count, type);
-		this.group.gather(MpiBuffer.copy(own(all)), all, type, root);
+		this.group.gather(own(all), all, type, root);
 	}
 
 	/**
@@ -393,7 +393,7 @@ public final class Communicator implements AutoCloseable {
 			return;
 		}
 		MemorySegment all = call.whole(buffer, count, type);
-		this.group.scatter(all, MpiBuffer.copy(own(all)), type, root);
+		this.group.scatter(all, own(all), type, root);
 	}
 
 	/**
