@@ -250,6 +250,10 @@ final class GroupRegistry implements ControlListener {
 		this.gone.forEach(action);
 	}
 
+	/**
+	 * Breaks the group that the verdict names last: an abort returns then, and no later
+	 * call of this rank may run in another group that it breaks.
+	 */
 	@Override
 	public void failed(Failure verdict) {
 		if (verdict.kind() == Failure.Kind.PEER_LOST || abortsJob(verdict)) {
@@ -258,14 +262,18 @@ final class GroupRegistry implements ControlListener {
 		else if (!this.left.containsKey(verdict.group())) {
 			this.pending.put(verdict.group(), verdict);
 		}
-		for (Entry entry : this.entries.values()) {
-			if (concerns(verdict, entry.identity)) {
-				this.pending.remove(verdict.group());
-				entry.latch.trip(verdict);
-				notifyListener(entry);
-			}
-		}
+		this.entries.values()
+			.stream()
+			.filter((entry) -> concerns(verdict, entry.identity))
+			.sorted(Comparator.comparing((entry) -> entry.identity.name().equals(verdict.group())))
+			.forEach((entry) -> fail(entry, verdict));
 		this.entries.values().forEach(this::breakIfParentBroke);
+	}
+
+	private void fail(Entry entry, Failure verdict) {
+		this.pending.remove(verdict.group());
+		entry.latch.trip(verdict);
+		notifyListener(entry);
 	}
 
 	/**
