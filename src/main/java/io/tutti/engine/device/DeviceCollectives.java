@@ -3,7 +3,9 @@ package io.tutti.engine.device;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 import io.tutti.ExitCode;
 import io.tutti.RankOutOfRangeException;
@@ -11,10 +13,13 @@ import io.tutti.Collective;
 import io.tutti.CollectiveException;
 import io.tutti.CollectiveListener;
 import io.tutti.DataType;
+import io.tutti.GroupState;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.spi.GroupStateException;
+import io.tutti.engine.spi.RefusedCall;
 import io.tutti.engine.transport.IdleStrategy;
 import org.jspecify.annotations.Nullable;
 
@@ -35,12 +40,14 @@ import org.jspecify.annotations.Nullable;
  * undefined. A failure of the device breaks the group.
  * <p>
  * Every call is collective: all ranks must make it, in the same order among all calls of
- * the group, from any thread. The limit of a call breaks the group when it expires.
- * Before any data is sent, a call throws an {@link IllegalArgumentException} if a count
- * does not divide among the ranks or the group's backend works on another device, a
- * {@link RankOutOfRangeException} for a root outside of {@code 0..worldSize-1}, and an
- * {@link UnsupportedOperationException} for an element type that groups do not have, such
- * as the 8-bit floating-point ones.
+ * the group, from any thread. Through host memory, a large buffer takes several calls of
+ * the group, so make no other call of the group on another thread until it returns. The
+ * limit of a call breaks the group when it expires, with exit code
+ * {@link ExitCode#DEADLINE_PASSED}. Before any data is sent, a call throws an
+ * {@link IllegalArgumentException} if a count does not divide among the ranks or the
+ * group's backend works on another device, a {@link RankOutOfRangeException} for a root
+ * outside of {@code 0..worldSize-1}, and an {@link UnsupportedOperationException} for an
+ * element type that groups do not have, such as the 8-bit floating-point ones.
  * <p>
  * Pinned staging memory, at most 16 MiB per device, is allocated by the first call
  * through host memory and belongs to the group: it is reused by later calls and freed
@@ -175,7 +182,7 @@ public final class DeviceCollectives {
 	 * @return a new buffer of count × world size elements
 	 */
 	public DeviceBuffer allGather(DeviceBuffer buffer) {
-		return intoNew(Collective.ALL_GATHER, buffer, ofAllRanks(buffer), ReduceOp.SUM, 0);
+		return intoNew(Collective.ALL_GATHER, buffer, ofAllRanks(Collective.ALL_GATHER, buffer), ReduceOp.SUM, 0);
 	}
 
 	/**
@@ -183,7 +190,7 @@ public final class DeviceCollectives {
 	 * @param whole one part per rank, in rank order; only this rank's part is read
 	 */
 	public void allGatherInPlace(DeviceBuffer whole) {
-		run(Collective.ALL_GATHER, own(whole), whole, ReduceOp.SUM, 0);
+		run(Collective.ALL_GATHER, own(Collective.ALL_GATHER, whole), whole, ReduceOp.SUM, 0);
 	}
 
 	/**
@@ -193,8 +200,7 @@ public final class DeviceCollectives {
 	 * @return a new buffer of count / world size elements
 	 */
 	public DeviceBuffer reduceScatter(DeviceBuffer buffer, ReduceOp op) {
-		requireParts(buffer);
-		return intoNew(Collective.REDUCE_SCATTER, buffer, buffer.count() / worldSize(), op, 0);
+		return intoNew(Collective.REDUCE_SCATTER, buffer, partCount(Collective.REDUCE_SCATTER, buffer), op, 0);
 	}
 
 	/**
@@ -205,7 +211,7 @@ public final class DeviceCollectives {
 	 * @return this rank's part, in the same memory
 	 */
 	public DeviceBuffer reduceScatterInPlace(DeviceBuffer whole, ReduceOp op) {
-		DeviceBuffer own = own(whole);
+		DeviceBuffer own = own(Collective.REDUCE_SCATTER, whole);
 		run(Collective.REDUCE_SCATTER, whole, own, op, 0);
 		return own;
 	}
@@ -219,7 +225,7 @@ public final class DeviceCollectives {
 	 * @return a new buffer, of count × world size elements on the root
 	 */
 	public DeviceBuffer gather(DeviceBuffer buffer, int root) {
-		long count = (this.group.rank() == root) ? ofAllRanks(buffer) : 0;
+		long count = (this.group.rank() == root) ? ofAllRanks(Collective.GATHER, buffer) : 0;
 		return intoNew(Collective.GATHER, buffer, count, ReduceOp.SUM, root);
 	}
 
@@ -231,7 +237,8 @@ public final class DeviceCollectives {
 	 */
 	public void gatherInPlace(DeviceBuffer buffer, int root) {
 		boolean isRoot = this.group.rank() == root;
-		run(Collective.GATHER, isRoot ? own(buffer) : buffer, isRoot ? buffer : buffer.part(0, 0), ReduceOp.SUM, root);
+		run(Collective.GATHER, isRoot ? own(Collective.GATHER, buffer) : buffer, isRoot ? buffer : buffer.part(0, 0),
+				ReduceOp.SUM, root);
 	}
 
 	/**
@@ -240,15 +247,15 @@ public final class DeviceCollectives {
 	 * @return a new buffer of the same count
 	 */
 	public DeviceBuffer allToAll(DeviceBuffer buffer) {
-		requireParts(buffer);
-		return intoNew(Collective.ALL_TO_ALL, buffer, buffer.count(), ReduceOp.SUM, 0);
+		long count = partCount(Collective.ALL_TO_ALL, buffer) * worldSize();
+		return intoNew(Collective.ALL_TO_ALL, buffer, count, ReduceOp.SUM, 0);
 	}
 
 	/**
 	 * Writes this rank's part of the root's buffer to {@code receive}.
 	 * @param send all parts in rank order on the root; ignored on other ranks
-	 * @param receive this rank's part, on the root of the type and on the device of
-	 * {@code send}
+	 * @param receive this rank's part; on the root, of the type and on the device of
+	 * {@code send}, and either without overlap with it or the root's part of it
 	 * @param root rank of the root, in {@code 0..worldSize-1}, the same on every rank
 	 */
 	public void scatter(DeviceBuffer send, DeviceBuffer receive, int root) {
@@ -260,10 +267,26 @@ public final class DeviceCollectives {
 	}
 
 	private void requireAllParts(DeviceBuffer send, DeviceBuffer receive) {
-		send.requireLike(receive);
-		if (send.count() != ofAllRanks(receive)) {
-			throw new IllegalArgumentException("send count must be " + ofAllRanks(receive) + " (" + worldSize()
-					+ " × the receive count), got " + send.count());
+		long all = ofAllRanks(Collective.SCATTER, receive);
+		checked(Collective.SCATTER, () -> {
+			send.requireLike(receive);
+			if (send.count() != all) {
+				throw new IllegalArgumentException("send count must be " + all + " (" + worldSize()
+						+ " × the receive count), got " + send.count());
+			}
+			requireOwnPartOrDisjoint(send, receive);
+			return true;
+		});
+	}
+
+	private void requireOwnPartOrDisjoint(DeviceBuffer send, DeviceBuffer receive) {
+		long offset = receive.address() - send.address();
+		boolean overlap = offset < send.bytes() && -offset < receive.bytes();
+		if (overlap && offset != this.group.rank() * receive.bytes()) {
+			throw new IllegalArgumentException(
+					"send and receive buffers must not overlap, unless the receive buffer is "
+							+ "this rank's part of the send buffer, from element "
+							+ this.group.rank() * receive.count());
 		}
 	}
 
@@ -275,22 +298,45 @@ public final class DeviceCollectives {
 	 */
 	public void scatterInPlace(DeviceBuffer buffer, int root) {
 		boolean isRoot = this.group.rank() == root;
-		run(Collective.SCATTER, isRoot ? buffer : buffer.part(0, 0), isRoot ? own(buffer) : buffer, ReduceOp.SUM, root);
+		run(Collective.SCATTER, isRoot ? buffer : buffer.part(0, 0), isRoot ? own(Collective.SCATTER, buffer) : buffer,
+				ReduceOp.SUM, root);
 	}
 
-	private long ofAllRanks(DeviceBuffer part) {
-		if (part.count() > Long.MAX_VALUE / worldSize()) {
-			throw new IllegalArgumentException("count must be in 0.." + Long.MAX_VALUE / worldSize() + " for "
-					+ worldSize() + " ranks, got " + part.count());
-		}
-		return part.count() * worldSize();
+	private long ofAllRanks(Collective collective, DeviceBuffer part) {
+		return checked(collective, () -> {
+			if (part.count() > Long.MAX_VALUE / worldSize()) {
+				throw new IllegalArgumentException("count must be in 0.." + Long.MAX_VALUE / worldSize() + " for "
+						+ worldSize() + " ranks, got " + part.count());
+			}
+			return part.count() * worldSize();
+		});
 	}
 
 	/** This rank's part of a buffer with one part per rank. */
-	private DeviceBuffer own(DeviceBuffer whole) {
-		requireParts(whole);
-		long count = whole.count() / worldSize();
+	private DeviceBuffer own(Collective collective, DeviceBuffer whole) {
+		long count = partCount(collective, whole);
 		return whole.part(this.group.rank() * count, count);
+	}
+
+	/** Number of elements of each part of a buffer with one part per rank. */
+	private long partCount(Collective collective, DeviceBuffer whole) {
+		return checked(collective, () -> {
+			if (whole.count() % worldSize() != 0) {
+				throw new IllegalArgumentException(
+						"count must be a multiple of " + worldSize() + " (one part per rank), got " + whole.count());
+			}
+			return whole.count() / worldSize();
+		});
+	}
+
+	/** Adds rank, group and call to the message of a check. */
+	private <T> T checked(Collective collective, Supplier<T> check) {
+		try {
+			return check.get();
+		}
+		catch (IllegalArgumentException | UnsupportedOperationException ex) {
+			throw RefusedCall.at(RefusedCall.place(this.group.rank(), this.group.name(), collective.label()), ex);
+		}
 	}
 
 	/** Makes an in-place call on a copy of the input. */
@@ -314,7 +360,7 @@ public final class DeviceCollectives {
 			this.runtime.copy(to.address(), from.address(), from.bytes(), DeviceRuntime.DEFAULT_STREAM);
 		}
 		catch (DeviceException ex) {
-			throw broken(this.group, collective + ": " + ex.getMessage(), ex);
+			throw failed(collective, ex);
 		}
 	}
 
@@ -338,7 +384,7 @@ public final class DeviceCollectives {
 			awaitInput(collective, receive.device(), deadline);
 		}
 		catch (DeviceException ex) {
-			throw broken(this.group, collective + ": " + ex.getMessage(), ex);
+			throw failed(collective, ex);
 		}
 		if (this.group.takesDeviceMemory()) {
 			run(this.group.withTimeout(deadline.remaining()), collective, send.segment(), receive.segment(),
@@ -348,22 +394,39 @@ public final class DeviceCollectives {
 		this.listener.warn(collective + " of " + receive + " goes through host memory, since group " + this.group.name()
 				+ " runs on " + this.group.backend() + "; to forbid that unset " + HostFallback.PROPERTY + " and "
 				+ HostFallback.VARIABLE);
-		HostStaging.of(this.group, this.runtime, receive.device())
+		HostStaging.of(this.group, this.runtime, receive.device(), this.listener)
 			.run(new HostStaging.Staged(this.group, collective, send, receive, hostType(receive), op, root), deadline);
 	}
 
 	/**
-	 * Aborts a group whose other ranks wait for a call that this rank cannot make, and
-	 * returns the exception that a call on the broken group throws, with its cause.
+	 * Aborts a group whose other ranks wait for a call that this rank cannot make.
+	 * @return the exception that a call on the broken group throws, with its cause
 	 */
-	static RuntimeException broken(ProcessGroup group, String reason, @Nullable Throwable cause) {
-		group.abort(ExitCode.PEER_LOST, reason);
+	static RuntimeException broken(ProcessGroup group, Collective collective, int exitCode, @Nullable String problem,
+			@Nullable Throwable cause) {
+		group.abort(exitCode, collective + ": " + problem);
+		return ended(group, collective, cause);
+	}
+
+	/**
+	 * The exception that a call on a broken or closed group throws, with its cause. While
+	 * the group closes, a call could still reach the other ranks, so waits for its end.
+	 */
+	static RuntimeException ended(ProcessGroup group, Collective collective, @Nullable Throwable cause) {
+		if (group.state() == GroupState.CLOSED) {
+			CompletableFuture<Boolean> closed = new CompletableFuture<>();
+			group.onClose(() -> closed.complete(true));
+			closed.join();
+		}
 		try {
 			group.barrier();
-			return new IllegalStateException("group " + group.name() + " is not broken after " + reason, cause);
+			return new IllegalStateException("group " + group.name() + " is neither broken nor closed", cause);
 		}
 		catch (CollectiveException ex) {
 			return CollectiveException.of(ex.rank(), ex.worldSize(), ex.failure(), cause);
+		}
+		catch (GroupStateException ex) {
+			return GroupStateException.closed(ex.origin().of(collective));
 		}
 	}
 
@@ -372,24 +435,40 @@ public final class DeviceCollectives {
 			return DeviceBuffer.allocate(this.runtime, like.device(), count, like.type());
 		}
 		catch (DeviceException ex) {
-			throw broken(this.group, collective + ": " + ex.getMessage(), ex);
+			throw failed(collective, ex);
 		}
+	}
+
+	private RuntimeException failed(Collective collective, DeviceException ex) {
+		return broken(this.group, collective, ExitCode.PEER_LOST, ex.getMessage(), ex);
 	}
 
 	private void awaitInput(Collective collective, int device, Deadline deadline) {
 		try (SelectedDevice _ = SelectedDevice.select(this.runtime, device)) {
-			if (!IdleStrategy.await(() -> this.runtime.isIdle(DeviceRuntime.DEFAULT_STREAM), deadline)) {
-				throw unfinished(this.group, collective + ": the default stream of device " + device + " was not idle",
-						deadline);
-			}
+			await(this.group, this.runtime, DeviceRuntime.DEFAULT_STREAM, deadline, collective,
+					"the default stream of device " + device + " was not idle");
 		}
 	}
 
-	/** Breaks the group after a wait for the device that has ended early. */
-	static RuntimeException unfinished(ProcessGroup group, String problem, Deadline deadline) {
-		return Thread.currentThread().isInterrupted()
-				? broken(group, problem + " before the calling thread was interrupted", new InterruptedException())
-				: broken(group, problem + " within " + deadline.timeout().toMillis() + " ms", null);
+	/**
+	 * Waits for the work queued on a stream, until the group is broken or closed. Breaks
+	 * the group at the deadline or after an interrupt.
+	 * @param problem what is wrong in that case
+	 */
+	static void await(ProcessGroup group, DeviceRuntime runtime, long stream, Deadline deadline, Collective collective,
+			String problem) {
+		if (IdleStrategy.await(() -> runtime.isIdle(stream), () -> group.state() != GroupState.READY, deadline)) {
+			return;
+		}
+		if (Thread.currentThread().isInterrupted()) {
+			throw broken(group, collective, ExitCode.PEER_LOST, problem + " before the calling thread was interrupted",
+					new InterruptedException());
+		}
+		if (group.state() != GroupState.READY) {
+			throw ended(group, collective, null);
+		}
+		throw broken(group, collective, ExitCode.DEADLINE_PASSED,
+				problem + " within " + deadline.timeout().toMillis() + " ms", null);
 	}
 
 	/**
@@ -417,24 +496,19 @@ public final class DeviceCollectives {
 		return this.group.worldSize();
 	}
 
-	private void requireParts(DeviceBuffer buffer) {
-		if (buffer.count() % worldSize() != 0) {
-			throw new IllegalArgumentException(
-					"count must be a multiple of " + worldSize() + " (one part per rank), got " + buffer.count());
-		}
-	}
-
 	/** Checked before a buffer is allocated and before the group counts the call. */
 	private void require(Collective collective, DeviceBuffer buffer, int root) {
-		RankOutOfRangeException.check("root", root, worldSize());
-		hostType(buffer);
-		if (!this.group.takesDeviceMemory() && !this.fallback.allowed()) {
-			throw new UnsupportedOperationException(
-					collective + " of " + buffer + ": group " + this.group.name() + " runs on " + this.group.backend()
-							+ ", which does not reach device memory. Start with the profile "
-							+ "nccl, or allow the way through host memory with " + HostFallback.PROPERTY + "=true or "
-							+ HostFallback.VARIABLE + "=1");
-		}
+		checked(collective, () -> {
+			RankOutOfRangeException.check("root", root, worldSize());
+			hostType(buffer);
+			if (!this.group.takesDeviceMemory() && !this.fallback.allowed()) {
+				throw new UnsupportedOperationException(
+						"the group's backend " + this.group.backend() + " does not support device memory, got " + buffer
+								+ ". Start with the profile nccl, or allow the way through host memory with "
+								+ HostFallback.PROPERTY + "=true or " + HostFallback.VARIABLE + "=1");
+			}
+			return true;
+		});
 	}
 
 	private static DataType hostType(DeviceBuffer buffer) {

@@ -1,36 +1,47 @@
 package io.tutti.engine.device;
 
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.tutti.Collective;
 import io.tutti.CollectiveException;
+import io.tutti.CollectiveListener;
 import io.tutti.DataType;
+import io.tutti.ExitCode;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.spi.GroupStateException;
 import io.tutti.engine.transport.IdleStrategy;
 
 /**
  * Collectives on one device's memory through pinned staging buffers in host memory. The
  * chunks are pipelined: one chunk is copied from the device while the collective on the
  * previous chunk runs. Where a buffer holds one part per rank, a chunk is the same range
- * of every part. All ranks use the same chunk boundaries, because they agree on the part
- * size.
+ * of every part. Each chunk is a call of the group. Before a call of several chunks the
+ * ranks agree on the part size, since the chunks of one call could otherwise be combined
+ * with other calls of that size.
  * <p>
  * The buffers are allocated by the first call, grow to at most four times
  * {@link #CHUNK_BYTES} (or one element per rank, if that is more), and are reused until
- * {@link #close()} or until a call fails. Calls take turns.
+ * {@link #close()} or until a call fails. A buffer that a copy may still use after a
+ * failure is not freed. Calls take turns.
  */
 final class HostStaging implements AutoCloseable {
 
 	/** Large enough for copies and collectives at full speed, small enough to pin. */
 	static final long CHUNK_BYTES = 4 << 20;
+
+	/** A copy of a chunk takes milliseconds on a device that works. */
+	private static final Duration LAST_COPIES = Duration.ofSeconds(2);
 
 	/** Pinned memory that grows on demand. */
 	private final class PinnedBuffer {
@@ -54,6 +65,13 @@ final class HostStaging implements AutoCloseable {
 				this.capacity = 0;
 				HostStaging.this.runtime.freePinned(this.address);
 			}
+		}
+
+		/** Leaves the memory to a copy, for good. */
+		long abandon() {
+			long abandoned = this.capacity;
+			this.capacity = 0;
+			return abandoned;
 		}
 
 	}
@@ -100,16 +118,41 @@ final class HostStaging implements AutoCloseable {
 			return segment(receive(), layout.receiveParts() * this.bytes);
 		}
 
-		/** Waits for the collective, which still uses the buffers. */
+		/** Waits for the collective and the copies, which still use the buffers. */
 		void release() {
 			this.collective.handle((_, _) -> true).join();
 			long opened = this.stream;
 			this.stream = DeviceRuntime.DEFAULT_STREAM;
+			if (opened != DeviceRuntime.DEFAULT_STREAM && !copiesEnd(opened)) {
+				abandon();
+			}
 			CleanUp.runAll(List.of(() -> {
 				if (opened != DeviceRuntime.DEFAULT_STREAM) {
 					HostStaging.this.runtime.destroyStream(opened);
 				}
 			}, this.receiveBuffer::free, this.sendBuffer::free));
+		}
+
+		/** Waits also on an interrupted thread, whose status stays set. */
+		private boolean copiesEnd(long opened) {
+			boolean interrupted = Thread.interrupted();
+			try {
+				return IdleStrategy.await(() -> HostStaging.this.runtime.isIdle(opened), Deadline.after(LAST_COPIES));
+			}
+			catch (DeviceException ex) {
+				return false;
+			}
+			finally {
+				if (interrupted) {
+					Thread.currentThread().interrupt();
+				}
+			}
+		}
+
+		private void abandon() {
+			long bytes = this.sendBuffer.abandon() + this.receiveBuffer.abandon();
+			HostStaging.this.listener.warn(bytes + " bytes of pinned memory are not freed, since the copies of a failed"
+					+ " call on device " + HostStaging.this.device + " have not ended");
 		}
 
 	}
@@ -146,6 +189,11 @@ final class HostStaging implements AutoCloseable {
 
 	private final int device;
 
+	private final CollectiveListener listener;
+
+	/** Runs the collective on a chunk while the caller copies another. */
+	private final ExecutorService collectives;
+
 	/** Held by the one call that uses the buffers, and by their release. */
 	private final ReentrantLock turn = new ReentrantLock(true);
 
@@ -155,27 +203,33 @@ final class HostStaging implements AutoCloseable {
 
 	private boolean closed;
 
-	private HostStaging(ProcessGroup group, DeviceRuntime runtime, int device) {
+	private HostStaging(ProcessGroup group, DeviceRuntime runtime, int device, CollectiveListener listener) {
 		this.group = group;
 		this.runtime = runtime;
 		this.device = device;
+		this.listener = listener;
+		this.collectives = Executors.newSingleThreadExecutor(
+				(task) -> Thread.ofPlatform().daemon().name("tutti-r" + group.rank() + "-staging").unstarted(task));
 	}
 
-	/** The group's staging for a device of this process; a closed one if the group is. */
-	static HostStaging of(ProcessGroup group, DeviceRuntime runtime, int device) {
-		return group.shared(HostStaging.class, List.of(runtime, device), () -> new HostStaging(group, runtime, device),
-				HostStaging::close);
+	/**
+	 * The group's staging for a device of this process; a closed one if the group is.
+	 * @param listener receives warnings, if this is the first call
+	 */
+	static HostStaging of(ProcessGroup group, DeviceRuntime runtime, int device, CollectiveListener listener) {
+		return group.shared(HostStaging.class, List.of(runtime, device),
+				() -> new HostStaging(group, runtime, device, listener), HostStaging::close);
 	}
 
 	/**
 	 * Runs a call; its result is in device memory on return.
-	 * @throws IllegalStateException if the group is closed
+	 * @throws GroupStateException if the group is closed
 	 */
 	void run(Staged call, Deadline deadline) {
 		takeTurn(call, deadline);
 		try (SelectedDevice _ = SelectedDevice.select(this.runtime, this.device)) {
 			if (this.closed) {
-				throw new IllegalStateException("group " + this.group.name() + " is closed");
+				throw DeviceCollectives.ended(this.group, call.collective(), null);
 			}
 			try {
 				runChunks(call, layout(call), deadline);
@@ -192,35 +246,37 @@ final class HostStaging implements AutoCloseable {
 	private void takeTurn(Staged call, Deadline deadline) {
 		try {
 			if (!this.turn.tryLock(deadline.remainingNanos(), TimeUnit.NANOSECONDS)) {
-				throw DeviceCollectives.broken(this.group, call.collective()
-						+ " on device memory waited behind another for " + deadline.timeout().toMillis() + " ms", null);
+				throw DeviceCollectives.broken(this.group, call.collective(), ExitCode.DEADLINE_PASSED,
+						"the call waited behind another for " + deadline.timeout().toMillis() + " ms", null);
 			}
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			throw DeviceCollectives.broken(this.group,
-					call.collective() + ": the calling thread was interrupted while the call waited its turn", ex);
+			throw DeviceCollectives.broken(this.group, call.collective(), ExitCode.PEER_LOST,
+					"the calling thread was interrupted while the call waited its turn", ex);
 		}
 	}
 
 	/**
-	 * Frees the memory after a failure. One that is neither that of the group nor that of
-	 * an argument breaks the group first, so that the collective that still uses the
-	 * memory ends, here and on the other ranks.
+	 * Frees the memory after a failure. One that is neither that of the group, nor its
+	 * end on this rank, nor that of an argument breaks the group first, so that the
+	 * collective that still uses the memory ends, here and on the other ranks.
 	 */
 	private RuntimeException released(Staged call, Throwable failure) {
 		Throwable thrown = switch (failure) {
 			case CollectiveException ex -> ex;
+			case GroupStateException ex -> ex;
 			case IllegalArgumentException ex -> ex;
 			case UnsupportedOperationException ex -> ex;
-			default -> DeviceCollectives.broken(this.group, call.collective() + ": " + failure.getMessage(), failure);
+			default -> DeviceCollectives.broken(this.group, call.collective(), ExitCode.PEER_LOST, failure.getMessage(),
+					failure);
 		};
 		CleanUp.after(thrown, List.of(this::release));
 		return CleanUp.unchecked(thrown);
 	}
 
 	private void runChunks(Staged call, Layout layout, Deadline deadline) {
-		int parts = Math.max(1, this.group.worldSize());
+		int parts = layout.inPlace() ? 1 : this.group.worldSize();
 		long element = call.type().bytes();
 		long chunk = Math.max(element, CHUNK_BYTES / parts / element * element);
 		long largest = Math.min(chunk, layout.partBytes());
@@ -232,11 +288,11 @@ final class HostStaging implements AutoCloseable {
 		long offset = 0;
 		for (int index = 0; offset < layout.partBytes() || index == 0; index++) {
 			Slot slot = (index % 2 == 0) ? this.even : this.odd;
-			awaitCopies(slot, deadline);
+			awaitCopies(call, slot, deadline);
 			slot.offset = offset;
 			slot.bytes = Math.min(chunk, layout.partBytes() - offset);
 			copyIn(call, layout, slot);
-			awaitCopies(slot, deadline);
+			awaitCopies(call, slot, deadline);
 			if (previous != null) {
 				finish(call, layout, previous);
 			}
@@ -245,9 +301,26 @@ final class HostStaging implements AutoCloseable {
 			offset += slot.bytes;
 		}
 		finish(call, layout, previous);
-		awaitCopies(this.even, deadline);
+		awaitCopies(call, this.even, deadline);
 		if (layout.partBytes() > chunk) {
-			awaitCopies(this.odd, deadline);
+			awaitCopies(call, this.odd, deadline);
+		}
+	}
+
+	private void agree(Staged call, long partBytes, Deadline deadline) {
+		long[] sizes = new long[this.group.worldSize()];
+		call.group()
+			.withTimeout(deadline.remaining())
+			.withLabel("size of " + call.collective() + " on device memory")
+			.allGather(new long[] { partBytes }, sizes);
+		for (int rank = 0; rank < sizes.length; rank++) {
+			if (sizes[rank] != partBytes) {
+				throw DeviceCollectives.broken(this.group, call.collective(), ExitCode.MISMATCH,
+						"rank " + this.group.rank() + " passes " + partBytes + " bytes, rank " + rank + " passes "
+								+ sizes[rank] + " bytes; pass the same count on every rank of group "
+								+ this.group.name(),
+						null);
+			}
 		}
 	}
 
@@ -284,14 +357,17 @@ final class HostStaging implements AutoCloseable {
 
 	/** Works in place in the send staging buffer where the collective can. */
 	private void start(Staged call, Layout layout, Slot slot, Deadline deadline) {
-		ProcessGroup limited = call.group().withTimeout(deadline.remaining());
 		MemorySegment whole = segment(slot.send(), slot.bytes);
 		MemorySegment sent = layout.inPlace() ? whole : slot.sent(layout);
 		MemorySegment received = layout.inPlace() ? whole : slot.received(layout);
-		slot.collective = CompletableFuture.runAsync(
-				() -> DeviceCollectives.run(limited, call.collective(), sent, received, call.type(), call.op(),
-						call.root()),
-				(task) -> Thread.ofPlatform().daemon().name("tutti-r" + this.group.rank() + "-staging").start(task));
+		boolean first = slot.offset == 0 && slot.bytes < layout.partBytes();
+		slot.collective = CompletableFuture.runAsync(() -> {
+			if (first) {
+				agree(call, layout.partBytes(), deadline);
+			}
+			DeviceCollectives.run(call.group().withTimeout(deadline.remaining()), call.collective(), sent, received,
+					call.type(), call.op(), call.root());
+		}, this.collectives);
 	}
 
 	private void finish(Staged call, Layout layout, Slot slot) {
@@ -312,14 +388,14 @@ final class HostStaging implements AutoCloseable {
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			throw DeviceCollectives.broken(this.group, call.collective() + ": the calling thread was interrupted", ex);
+			throw DeviceCollectives.broken(this.group, call.collective(), ExitCode.PEER_LOST,
+					"the calling thread was interrupted", ex);
 		}
 	}
 
-	private void awaitCopies(Slot slot, Deadline deadline) {
-		if (!IdleStrategy.await(() -> this.runtime.isIdle(slot.stream), deadline)) {
-			throw DeviceCollectives.unfinished(this.group, "copies between device and host were not done", deadline);
-		}
+	private void awaitCopies(Staged call, Slot slot, Deadline deadline) {
+		DeviceCollectives.await(this.group, this.runtime, slot.stream, deadline, call.collective(),
+				"copies between device and host were not done");
 	}
 
 	private void release() {
@@ -332,7 +408,7 @@ final class HostStaging implements AutoCloseable {
 		this.turn.lock();
 		try (SelectedDevice _ = SelectedDevice.select(this.runtime, this.device)) {
 			this.closed = true;
-			release();
+			CleanUp.runAll(List.of(this::release, this.collectives::shutdown));
 		}
 		finally {
 			this.turn.unlock();

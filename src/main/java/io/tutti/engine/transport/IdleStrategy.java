@@ -207,7 +207,16 @@ public final class IdleStrategy {
 	 * @return whether it is done before the deadline or an interrupt
 	 */
 	public static boolean await(BooleanSupplier done, Deadline deadline) {
-		Polling polling = new Polling(deadline);
+		return await(done, () -> false, deadline);
+	}
+
+	/**
+	 * As {@link #await(BooleanSupplier, Deadline)}, for a wait that can become pointless.
+	 * @param pointless whether the wait ends early, such as after a failure of the group
+	 * @return whether it is done before the end of the wait
+	 */
+	public static boolean await(BooleanSupplier done, BooleanSupplier pointless, Deadline deadline) {
+		Polling polling = new Polling(pointless, deadline);
 		IdleStrategy idle = new IdleStrategy(Limits.DEVICE, polling);
 		while (!done.getAsBoolean()) {
 			if (polling.over) {
@@ -218,20 +227,24 @@ public final class IdleStrategy {
 		return true;
 	}
 
-	/** A wait until a deadline or an interrupt. */
+	/** A wait until a deadline or an interrupt, or until it is pointless. */
 	private static final class Polling implements Condition {
+
+		private final BooleanSupplier pointless;
 
 		private final Deadline deadline;
 
 		private boolean over;
 
-		Polling(Deadline deadline) {
+		Polling(BooleanSupplier pointless, Deadline deadline) {
+			this.pointless = pointless;
 			this.deadline = deadline;
 		}
 
 		@Override
 		public void check(long nowNanos) {
-			this.over = this.deadline.expired() || Thread.currentThread().isInterrupted();
+			this.over = this.deadline.expired() || Thread.currentThread().isInterrupted()
+					|| this.pointless.getAsBoolean();
 		}
 
 		@Override

@@ -9,6 +9,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.tutti.CollectiveException;
 import io.tutti.CollectiveListener;
+import io.tutti.CollectiveMismatchException;
+import io.tutti.ExitCode;
 import io.tutti.GroupAbortedException;
 import io.tutti.GroupState;
 import io.tutti.ProcessGroup;
@@ -40,8 +42,13 @@ class DeviceCollectivesTest {
 
 	private static final HostFallback ALLOWED = new HostFallback(true);
 
-	/** Slightly more than two chunks per rank, for two ranks. */
-	private static final int SEVERAL_CHUNKS = (int) (HostStaging.CHUNK_BYTES / Float.BYTES) + 3;
+	private static final Duration SOON = Duration.ofSeconds(15);
+
+	/** The largest chunk of an all-reduce. */
+	private static final int CHUNK = (int) (HostStaging.CHUNK_BYTES / Float.BYTES);
+
+	/** Slightly more than one chunk, and than two where a chunk has a part per rank. */
+	private static final int SEVERAL_CHUNKS = CHUNK + 3;
 
 	private final SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS);
 
@@ -66,10 +73,9 @@ class DeviceCollectivesTest {
 		try (DeviceBuffer buffer = buffer(0, 4)) {
 			assertThatExceptionOfType(UnsupportedOperationException.class)
 				.isThrownBy(() -> collectives(0, new HostFallback(false)).allReduce(buffer, ReduceOp.SUM))
-				.withMessage(
-						"all-reduce of 4 × float32 on device 0: group world runs on simulated, which does not reach "
-								+ "device memory. Start with the profile nccl, or allow the way through host memory with "
-								+ "tutti.gpu.host-fallback=true or TUTTI_ENABLE_GPU_FALLBACK=1");
+				.withMessage("rank 0 of group world: all-reduce: the group's backend simulated does not support device "
+						+ "memory, got 4 × float32 on device 0. Start with the profile nccl, or allow the way through host memory with "
+						+ "tutti.gpu.host-fallback=true or TUTTI_ENABLE_GPU_FALLBACK=1");
 			assertThat(this.devices.allocations()).isOne();
 			assertThat(this.world.group(0).lastEntered()).isEqualTo(-1);
 		}
@@ -83,7 +89,9 @@ class DeviceCollectivesTest {
 			for (Runnable call : List.<Runnable>of(() -> collectives.broadcast(buffer, 2),
 					() -> collectives.broadcastInPlace(buffer, 2), () -> collectives.reduce(buffer, ReduceOp.SUM, 2),
 					() -> collectives.gather(buffer, 2), () -> collectives.scatter(buffer, buffer, 2))) {
-				assertThatIllegalArgumentException().isThrownBy(call::run).withMessage("root must be in 0..1, got 2");
+				assertThatIllegalArgumentException().isThrownBy(call::run)
+					.withMessageStartingWith("rank 0 of group world: ")
+					.withMessageEndingWith(": root must be in 0..1, got 2");
 			}
 		}
 		assertThat(this.warnings).isEmpty();
@@ -94,7 +102,7 @@ class DeviceCollectivesTest {
 		try (DeviceBuffer buffer = DeviceBuffer.allocate(this.devices, 0, 4, DeviceDataType.FLOAT8_E4M3)) {
 			assertThatExceptionOfType(UnsupportedOperationException.class)
 				.isThrownBy(() -> collectives(0, ALLOWED).allReduce(buffer, ReduceOp.SUM))
-				.withMessageContaining("groups have no float8-e4m3");
+				.withMessageContaining("rank 0 of group world: all-reduce: groups have no float8-e4m3");
 		}
 	}
 
@@ -103,7 +111,9 @@ class DeviceCollectivesTest {
 		try (DeviceBuffer buffer = buffer(0, 3)) {
 			assertThatIllegalArgumentException()
 				.isThrownBy(() -> collectives(0, ALLOWED).reduceScatter(buffer, ReduceOp.SUM))
-				.withMessage("count must be a multiple of 2 (one part per rank), got 3");
+				.withMessage(
+						"rank 0 of group world: reduce-scatter: count must be a multiple of 2 (one part per rank), "
+								+ "got 3");
 		}
 	}
 
@@ -114,8 +124,9 @@ class DeviceCollectivesTest {
 				DeviceBuffer elsewhere = DeviceBuffer.wrap(1, send.address(), 4, DeviceDataType.FLOAT32)) {
 			for (DeviceBuffer receive : List.of(wider, elsewhere)) {
 				assertThatIllegalArgumentException().isThrownBy(() -> collectives(0, ALLOWED).scatter(send, receive, 0))
-					.withMessage("send and receive buffer must be of one type on one device, got " + send + " and "
-							+ receive);
+					.withMessage(
+							"rank 0 of group world: scatter: send and receive buffer must be of one type on one device, got "
+									+ send + " and " + receive);
 			}
 		}
 		assertThat(this.world.group(0).lastEntered()).isEqualTo(-1);
@@ -232,6 +243,136 @@ class DeviceCollectivesTest {
 		assertThat(this.devices.allocations()).isZero();
 	}
 
+	/** Each chunk of rank 0's call has the size of a call of rank 1. */
+	@Test
+	void aCallOfSeveralChunksDoesNotMixWithCallsOfOneChunk() throws Exception {
+		assertThat(RankThreads.outcomes(2, LONG, (rank) -> {
+			for (int count : (rank == 0) ? new int[] { 2 * CHUNK } : new int[] { CHUNK, CHUNK }) {
+				try (DeviceBuffer own = buffer(rank, count)) {
+					collectives(rank, ALLOWED).allReduceInPlace(own, ReduceOp.SUM);
+				}
+			}
+			return null;
+		})).allSatisfy(
+				(outcome) -> assertThat(outcome.failure()).isInstanceOfSatisfying(CollectiveMismatchException.class,
+						(ex) -> assertThat(ex).hasMessageContaining("all-gather").hasMessageContaining("all-reduce")));
+	}
+
+	@Test
+	void callsOfSeveralChunksAndOfDifferentSizesAreAMismatch() throws Exception {
+		assertThat(RankThreads.outcomes(2, LONG, (rank) -> {
+			for (int count : (rank == 0) ? new int[] { 4 * CHUNK } : new int[] { 2 * CHUNK, 2 * CHUNK }) {
+				try (DeviceBuffer own = buffer(rank, count)) {
+					collectives(rank, ALLOWED).allReduceInPlace(own, ReduceOp.SUM);
+				}
+			}
+			return null;
+		})).allSatisfy(
+				(outcome) -> assertThat(outcome.failure()).isInstanceOfSatisfying(CollectiveException.class, (ex) -> {
+					assertThat(ex.exitCode()).isEqualTo(ExitCode.MISMATCH);
+					assertThat(ex).hasMessageContaining("all-reduce: ")
+						.hasMessageContaining("rank 0 passes " + 16L * CHUNK + " bytes")
+						.hasMessageContaining("rank 1 passes " + 8L * CHUNK + " bytes");
+				}));
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void aScatterRejectsAnOverlapOtherThanThisRanksPart(boolean fallback) throws Exception {
+		try (DeviceBuffer send = buffer(0, 8); DeviceBuffer other = buffer(1, 4)) {
+			DeviceCollectives collectives = collectives(0, new HostFallback(fallback));
+			for (DeviceBuffer receive : List.of(send.part(4, 4), send.part(1, 4))) {
+				assertThatIllegalArgumentException().isThrownBy(() -> collectives.scatter(send, receive, 0))
+					.withMessageContaining("send and receive buffers must not overlap, unless the receive buffer is "
+							+ "this rank's part of the send buffer, from element 0");
+			}
+			assertThat(this.world.group(0).lastEntered()).isEqualTo(-1);
+			RankThreads.run(2, LONG, (rank) -> {
+				collectives(rank, ALLOWED).scatter(send, (rank == 0) ? send.part(0, 4) : other, 0);
+				return null;
+			});
+			assertThat(at(other, 0)).isEqualTo(value(0, 4));
+		}
+	}
+
+	/** On a thread of its own, since the common pool may have one only. */
+	private static CompletableFuture<Void> started(Runnable call) {
+		return CompletableFuture.runAsync(call, (task) -> Thread.ofPlatform().daemon().start(task));
+	}
+
+	/** The streams of the staging, or the default stream. */
+	private void stall(boolean copies) {
+		if (copies) {
+			this.devices.stallStreams();
+		}
+		else {
+			this.devices.stall();
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void aGroupThatClosesEndsTheWaitOfACallForItsDevice(boolean copies) {
+		stall(copies);
+		try (DeviceBuffer own = buffer(0, 4)) {
+			CompletableFuture<Void> call = started(() -> collectives(0, ALLOWED).allReduceInPlace(own, ReduceOp.SUM));
+			Awaitility.await().atMost(LONG).until(() -> !this.warnings.isEmpty() || !copies);
+			assertThat(started(() -> this.world.group(0).close())).succeedsWithin(SOON);
+			assertThat(call).failsWithin(SOON)
+				.withThrowableThat()
+				.havingCause()
+				.isInstanceOfAny(CollectiveException.class, IllegalStateException.class)
+				.withMessageContaining("all-reduce");
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void aFailureOfTheGroupEndsTheWaitOfACallForItsDevice(boolean copies) {
+		stall(copies);
+		try (DeviceBuffer own = buffer(0, 4)) {
+			CompletableFuture<Void> call = started(() -> collectives(0, ALLOWED).allReduceInPlace(own, ReduceOp.SUM));
+			Awaitility.await().atMost(LONG).until(() -> !this.warnings.isEmpty() || !copies);
+			this.world.group(1).abort("no more");
+			assertThat(call).failsWithin(SOON)
+				.withThrowableThat()
+				.havingCause()
+				.isInstanceOf(CollectiveException.class)
+				.withMessageContaining("no more");
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void aDeadlineThatPassesInTheWaitForTheDeviceIsNotALostRank(boolean copies) {
+		stall(copies);
+		try (DeviceBuffer own = buffer(0, 4)) {
+			DeviceCollectives collectives = new DeviceCollectives(this.world.group(0), this.devices, ALLOWED,
+					this.listener, Duration.ofMillis(200));
+			assertThatExceptionOfType(CollectiveException.class)
+				.isThrownBy(() -> collectives.allReduceInPlace(own, ReduceOp.SUM))
+				.withMessageContaining("all-reduce: ")
+				.withMessageContaining(" within 200 ms")
+				.satisfies((ex) -> assertThat(ex.exitCode()).isEqualTo(ExitCode.DEADLINE_PASSED));
+		}
+	}
+
+	@Test
+	void pinnedMemoryIsKeptWhileACopyMayUseIt() {
+		this.devices.stallStreams();
+		try (DeviceBuffer own = buffer(0, 4)) {
+			DeviceCollectives collectives = new DeviceCollectives(this.world.group(0), this.devices, ALLOWED,
+					this.listener, Duration.ofMillis(200));
+			assertThatExceptionOfType(CollectiveException.class)
+				.isThrownBy(() -> collectives.allReduceInPlace(own, ReduceOp.SUM));
+			this.world.close();
+			assertThat(this.devices.pinned()).isOne();
+			assertThat(this.warnings)
+				.filteredOn((warning) -> warning.contains("16 bytes of pinned memory are not freed"))
+				.hasSize(1);
+		}
+	}
+
 	/** Rank 1 joins the first chunk's collective only after rank 0 copies the second. */
 	@Test
 	void theNextChunkIsCopiedWhileTheCollectiveRuns() throws Exception {
@@ -256,11 +397,14 @@ class DeviceCollectivesTest {
 					() -> collectives.reduceScatterInPlace(three, ReduceOp.SUM),
 					() -> collectives.gatherInPlace(three, 0), () -> collectives.scatterInPlace(three, 0))) {
 				assertThatIllegalArgumentException().isThrownBy(call::run)
-					.withMessage("count must be a multiple of 2 (one part per rank), got 3");
+					.withMessageStartingWith("rank 0 of group world: ")
+					.withMessageEndingWith(": count must be a multiple of 2 (one part per rank), got 3");
 			}
 			for (Runnable call : List.<Runnable>of(() -> collectives.reduceInPlace(three, ReduceOp.SUM, -1),
 					() -> collectives.gatherInPlace(three, -1), () -> collectives.scatterInPlace(three, -1))) {
-				assertThatIllegalArgumentException().isThrownBy(call::run).withMessage("root must be in 0..1, got -1");
+				assertThatIllegalArgumentException().isThrownBy(call::run)
+					.withMessageStartingWith("rank 0 of group world: ")
+					.withMessageEndingWith(": root must be in 0..1, got -1");
 			}
 		}
 		DeviceCollectives without = collectives(0, new HostFallback(false));
@@ -372,7 +516,7 @@ class DeviceCollectivesTest {
 				.isInstanceOfAny(CollectiveException.class, IllegalStateException.class);
 			assertThat(this.devices.pinned()).isZero();
 			assertThatIllegalStateException().isThrownBy(() -> collectives.allReduceInPlace(own, ReduceOp.SUM))
-				.withMessageContaining("group world is closed");
+				.withMessageContaining("rank 0: all-reduce of group world: the group is closed on this rank");
 			assertThat(this.devices.pinned()).isZero();
 		}
 	}

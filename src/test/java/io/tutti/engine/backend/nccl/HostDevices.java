@@ -65,6 +65,10 @@ public final class HostDevices implements DeviceRuntime {
 
 	private volatile boolean interruptsWaits;
 
+	private volatile boolean stalled;
+
+	private volatile boolean stallsStreams;
+
 	private volatile boolean outOfMemory;
 
 	private volatile boolean driverRefused;
@@ -93,6 +97,26 @@ public final class HostDevices implements DeviceRuntime {
 	/** Queues such work on each new stream. */
 	public void interruptWaitsOnStreams() {
 		this.interruptsWaits = true;
+	}
+
+	/**
+	 * Queues work on the default stream of the current device that is done once the
+	 * devices resume.
+	 */
+	public void stall() {
+		this.stalled = true;
+		queue(DEFAULT_STREAM, () -> !this.stalled);
+	}
+
+	/** Queues such work on each new stream. */
+	public void stallStreams() {
+		this.stalled = true;
+		this.stallsStreams = true;
+	}
+
+	/** Ends the work that stalls. */
+	public void resume() {
+		this.stalled = false;
 	}
 
 	/**
@@ -264,6 +288,9 @@ public final class HostDevices implements DeviceRuntime {
 		long stream = this.nextStream.incrementAndGet();
 		if (this.interruptsWaits) {
 			queue(stream, HostDevices::interrupt);
+		}
+		if (this.stallsStreams) {
+			queue(stream, () -> !this.stalled);
 		}
 		return stream;
 	}
