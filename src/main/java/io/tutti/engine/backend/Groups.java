@@ -147,11 +147,21 @@ final class Groups implements GroupFactory {
 	 */
 	PointToPoint messages(GroupIdentity identity, FailureLatch latch, @Nullable HostMemory memory) {
 		try {
-			return new PointToPointEngine(identity, latch, connections(identity, memory),
-					new MessageSettings(this.tcp.oversubscribed(), this.settings.timeouts().drain(), this.unexpected));
+			return messages(identity, latch, connections(identity, memory));
 		}
 		catch (IOException ex) {
 			throw new GroupSetupException(identity, "its messages could not be set up", ex);
+		}
+	}
+
+	private PointToPoint messages(GroupIdentity identity, FailureLatch latch, Connections connections) {
+		try {
+			return new PointToPointEngine(identity, latch, connections,
+					new MessageSettings(this.tcp.oversubscribed(), this.settings.timeouts().drain(), this.unexpected));
+		}
+		catch (RuntimeException | Error ex) {
+			CleanUp.after(ex, List.of(connections::close));
+			throw ex;
 		}
 	}
 
@@ -161,9 +171,16 @@ final class Groups implements GroupFactory {
 		}
 		Connections overTcp = new TcpConnections(identity, this.membership.roster(), this.listener,
 				this.membership.sessionKey(), this.tcp, this.events);
-		return (memory != null)
-				? new CompositeConnections(memory.members(), new RingConnections(memory, memory.members()), overTcp)
-				: overTcp;
+		if (memory == null) {
+			return overTcp;
+		}
+		try {
+			return new CompositeConnections(memory.members(), new RingConnections(memory, memory.members()), overTcp);
+		}
+		catch (RuntimeException | Error ex) {
+			CleanUp.after(ex, List.of(overTcp::close));
+			throw ex;
+		}
 	}
 
 	private DefaultProcessGroup ready(GroupIdentity identity, GroupBackend backend, FailureLatch latch,

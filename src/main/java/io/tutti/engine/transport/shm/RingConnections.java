@@ -50,12 +50,13 @@ public final class RingConnections implements Connections {
 	 * @param members the group's ranks that share the memory, in its order
 	 */
 	public RingConnections(HostMemory memory, List<Integer> members) {
-		this.memory = memory.share();
 		this.members = List.copyOf(members);
 		this.doorbell = Doorbell.forMessages(memory, Futex.find(this.arena));
 		this.attach = memory.attach(this.arena);
 		this.streams = new RingStream[memory.ranks()];
 		this.ownCalls = memory.layout().line(memory.self(), Line.MESSAGE_CALLS);
+		// Last, so that no reference is left if the doorbell cannot be set up.
+		this.memory = memory.share();
 	}
 
 	@Override
