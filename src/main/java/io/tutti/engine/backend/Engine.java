@@ -188,30 +188,43 @@ public final class Engine implements JoinedGroup {
 
 	/**
 	 * Where to listen; {@code null} for everywhere. Nobody connects to a single rank. A
-	 * name that does not resolve yet is not treated as loopback: its host may still be
-	 * starting. The name of a host may be a loopback address on that host only, so that
-	 * ranks of other hosts need more than loopback, unless the address is literally
-	 * loopback. Without a token that takes a bind address, which needs one or permission
-	 * to go without.
+	 * name of rank 0's host that does not resolve yet is not treated as loopback: that
+	 * host may still be starting. The name of a host may be a loopback address on that
+	 * host only, so that ranks of other hosts need more than loopback, unless the address
+	 * is literally loopback. Without a token that takes a bind address, which needs one
+	 * or permission to go without.
 	 */
 	static @Nullable InetAddress dataAddress(RankAssignment assignment, EngineSettings settings, NameService names) {
 		String chosen = settings.dataAddress();
 		String bind = settings.bindAddress();
+		if (chosen != null) {
+			return ownAddresses(assignment, chosen, names)[0];
+		}
+		if (assignment.worldSize() == 1) {
+			return InetAddress.getLoopbackAddress();
+		}
+		InetAddress[] master;
 		try {
-			if (chosen != null) {
-				return InetAddress.getByName(chosen);
-			}
-			if (assignment.worldSize() == 1) {
-				return InetAddress.getLoopbackAddress();
-			}
-			InetAddress[] master = names.addressesOf(assignment.masterAddress());
-			boolean oneHost = assignment.localWorldSize() == assignment.worldSize() || settings.token() == null
-					|| Endpoint.isLoopback(assignment.masterAddress());
-			return (oneHost && isLoopback(master) && (bind == null || isLoopback(names.addressesOf(bind))))
-					? LocalAddress.firstOf(master) : null;
+			master = names.addressesOf(assignment.masterAddress());
 		}
 		catch (UnknownHostException ex) {
 			return null;
+		}
+		boolean oneHost = assignment.localWorldSize() == assignment.worldSize() || settings.token() == null
+				|| Endpoint.isLoopback(assignment.masterAddress());
+		return (oneHost && isLoopback(master) && (bind == null || isLoopback(ownAddresses(assignment, bind, names))))
+				? LocalAddress.firstOf(master) : null;
+	}
+
+	private static InetAddress[] ownAddresses(RankAssignment assignment, String host, NameService names) {
+		try {
+			return names.addressesOf(host);
+		}
+		catch (UnknownHostException ex) {
+			throw new RendezvousException(assignment, RendezvousException.Reason.ADDRESS,
+					"the address " + host + " of this rank is not known. Correct tutti.rendezvous.bind-address or "
+							+ "tutti.network.interface",
+					List.of(), ex);
 		}
 	}
 
