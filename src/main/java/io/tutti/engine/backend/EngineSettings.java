@@ -68,13 +68,6 @@ public record EngineSettings(String backend, String jobId, @Nullable String toke
 		return text;
 	}
 
-	/** The same settings with TLS, or without it for {@code null}. */
-	public EngineSettings withTls(@Nullable Tls spoken) {
-		return new EngineSettings(this.backend, this.jobId, this.token, this.generation, this.bindAddress,
-				this.advertisedHost, this.dataAddress, this.dataPort, this.congestionControl, this.sharedConfig,
-				this.timeouts, this.mpiLibrary, spoken);
-	}
-
 	/** The same settings with another backend and its MPI library, if any. */
 	public EngineSettings withBackend(String name, @Nullable String library) {
 		return new EngineSettings(name, this.jobId, this.token, this.generation, this.bindAddress, this.advertisedHost,

@@ -1,7 +1,7 @@
 /**
  * GPU memory and collectives on it: device buffers, the calls needed from a GPU runtime,
  * and the choice between a backend that supports device memory and staging through host
- * memory. Imports only the engine's root package.
+ * memory.
  */
 @NullMarked
 package io.tutti.engine.device;

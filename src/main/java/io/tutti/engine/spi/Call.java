@@ -244,7 +244,7 @@ public final class Call {
 
 	/**
 	 * Elements by rank of an uneven call: sent to each rank in an all-to-all; each rank's
-	 * part in an all-gather or reduce-scatter. Read-only.
+	 * part in an all-gather, reduce-scatter, gather or scatter. Read-only.
 	 */
 	public long[] sendCounts() {
 		return this.uneven.send();
@@ -252,7 +252,7 @@ public final class Call {
 
 	/**
 	 * Elements by rank of an uneven call: received from each rank in an all-to-all; each
-	 * rank's part in an all-gather or reduce-scatter. Read-only.
+	 * rank's part in an all-gather, reduce-scatter, gather or scatter. Read-only.
 	 */
 	public long[] receiveCounts() {
 		return this.uneven.receive();

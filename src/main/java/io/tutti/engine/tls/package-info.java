@@ -1,6 +1,6 @@
 /**
  * Connections to peers, plain or over mutual TLS 1.3 by the JDK's {@code SSLContext}.
- * Knows no ranks. Imports no other Tutti package.
+ * Knows no ranks.
  */
 @NullMarked
 package io.tutti.engine.tls;

@@ -1,7 +1,6 @@
 /**
  * Element-wise reductions of two blocks in raw native memory. Uses vector loops if the
- * JVM has its vector module, otherwise scalar loops; both produce the same bits. Imports
- * the engine's root package only.
+ * JVM has its vector module, otherwise scalar loops; both produce the same bits.
  */
 @NullMarked
 package io.tutti.engine.algorithm.kernel;

@@ -1,8 +1,7 @@
 /**
  * Collectives in shared memory, among the ranks of one host: flat algorithms for small
  * calls, staged or direct ones for large buffers. Operands are always combined in rank
- * order. All other calls use links and the algorithms of the parent package. Imports the
- * engine's root package, algorithms, kernels and the shared-memory transport.
+ * order. All other calls use links and the algorithms of the parent package.
  */
 @NullMarked
 package io.tutti.engine.algorithm.shared;

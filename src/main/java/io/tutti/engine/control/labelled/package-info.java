@@ -1,7 +1,7 @@
 /**
  * Labelled barriers and the matching of announced calls, which the REST interface uses.
  * {@code BarrierService} is rank 0's side and {@code LabelledWaits} the side of every
- * rank. Imports the control plane and {@code spi}.
+ * rank.
  */
 @NullMarked
 package io.tutti.engine.control.labelled;

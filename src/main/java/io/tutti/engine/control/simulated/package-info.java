@@ -1,5 +1,5 @@
 /**
- * The control plane of ranks within one process. Imports the control plane.
+ * The control plane of ranks within one process.
  */
 @NullMarked
 package io.tutti.engine.control.simulated;
