@@ -157,13 +157,16 @@ final class MessageOperation {
 		return this.kind == Kind.SEND;
 	}
 
-	/** Nanoseconds since this was first asked for. */
+	/**
+	 * Nanoseconds since this was first asked for. A thread may have looked at the clock
+	 * before another one asked first.
+	 */
 	long elapsedNanos(long now) {
 		if (!this.started) {
 			this.started = true;
 			this.startNanos = now;
 		}
-		return now - this.startNanos;
+		return Math.max(0, now - this.startNanos);
 	}
 
 	/** Nanoseconds left, negative if the deadline has passed. */
