@@ -7,7 +7,6 @@ import java.net.SocketException;
 import java.net.StandardSocketOptions;
 import java.nio.channels.SocketChannel;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 
 import io.tutti.CollectiveListener;
@@ -95,8 +94,8 @@ final class Connector {
 
 	/**
 	 * Connects to a world rank within the time that a rank which listens needs. The rank
-	 * may close connections during their handshake to make room for others, before any
-	 * data are sent.
+	 * may close connections to make room for others, also before this rank sees that they
+	 * are established. No data have been sent then.
 	 */
 	private TcpStream open(DataHello hello, Runnable progressCheck) throws IOException {
 		PeerAddress address = this.roster.get(hello.acceptor());
@@ -105,15 +104,12 @@ final class Connector {
 		Deadline lastAttempt = Deadline.after(this.settings.connect());
 		ConnectAttempts attempts = new ConnectAttempts();
 		while (true) {
-			AtomicBoolean connected = new AtomicBoolean();
 			try {
-				TcpStream stream = new TcpStream(this.handshake.connect(target, this.settings.tls(), (_) -> {
-					connected.set(true);
-					return hello;
-				}, () -> {
-					progressCheck.run();
-					limit.check();
-				}));
+				TcpStream stream = new TcpStream(
+						this.handshake.connect(target, this.settings.tls(), (_) -> hello, () -> {
+							progressCheck.run();
+							limit.check();
+						}));
 				stream.watch(new HostProbe(address, this.settings.heartbeat()));
 				return stream;
 			}
@@ -121,7 +117,7 @@ final class Connector {
 				throw ex;
 			}
 			catch (IOException ex) {
-				if (!connected.get() || !closedByPeer(ex) || !pause(attempts, lastAttempt)) {
+				if (!closedByPeer(ex) || !pause(attempts, lastAttempt)) {
 					throw new IOException(
 							"connecting to " + address.host() + ":" + address.port() + " failed: " + ex.getMessage(),
 							ex);
@@ -131,7 +127,10 @@ final class Connector {
 		}
 	}
 
-	/** Whether a connection has ended or was reset, which has no type of its own. */
+	/**
+	 * Whether a connection has ended or was reset, which has no type of its own; that it
+	 * was refused has one.
+	 */
 	private static boolean closedByPeer(IOException ex) {
 		return ex instanceof EOFException || ex.getClass() == SocketException.class
 				|| ex.getClass() == IOException.class;
