@@ -48,7 +48,7 @@ class IdleStrategyTest {
 	@Test
 	void soDoesOneThatWaitsForADevice() {
 		int stopped = IdleStrategy.Limits.DEVICE.spins() + 10;
-		Duration limit = Duration.ofMillis(100);
+		Duration limit = Duration.ofSeconds(1);
 		AtomicInteger looks = new AtomicInteger();
 		boolean done = IdleStrategy.await(() -> {
 			if (looks.incrementAndGet() == stopped) {
