@@ -19,7 +19,7 @@ import java.util.jar.Manifest;
 public record TuttiProgram(List<String> words) {
 
 	/** Path of the script {@code tutti}, if it started this process. */
-	static final String SCRIPT_PROPERTY = "tutti.script";
+	public static final String SCRIPT_PROPERTY = "tutti.script";
 
 	/**
 	 * Manifest attributes that name the application in a Boot jar or in the jar extracted

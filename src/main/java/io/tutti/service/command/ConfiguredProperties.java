@@ -34,7 +34,7 @@ final class ConfiguredProperties {
 	 * @param arguments properties from the command line
 	 * @throws io.tutti.BadConfigurationException if a property does not exist or a file
 	 * cannot be read
-	 * @throws IllegalArgumentException if a variable is misspelt where Spring is not used
+	 * @throws IllegalArgumentException if a property is misspelt where Spring is not used
 	 */
 	static Function<String, @Nullable String> read(List<String> arguments) {
 		if (arguments.isEmpty() && !SpringConfiguration.isUsed(Path.of(""), System.getenv(), systemProperties())) {

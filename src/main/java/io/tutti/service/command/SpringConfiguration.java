@@ -13,6 +13,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.tutti.launch.PropertyNames;
+import io.tutti.launch.TuttiProgram;
 import org.jspecify.annotations.Nullable;
 import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
@@ -60,6 +61,7 @@ final class SpringConfiguration {
 	private static boolean hasUnusualProperty(Set<String> systemProperties) {
 		Set<String> own = systemProperties.stream()
 			.filter((name) -> name.toLowerCase(Locale.ROOT).startsWith("tutti."))
+			.filter((name) -> !name.equals(TuttiProgram.SCRIPT_PROPERTY))
 			.collect(Collectors.toSet());
 		return !own.isEmpty() && !PropertyNames.ofTutti().names().containsAll(own);
 	}

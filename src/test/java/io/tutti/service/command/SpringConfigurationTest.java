@@ -28,6 +28,8 @@ class SpringConfigurationTest {
 	@Test
 	void theFileOfTheProjectSetsNoPropertyOfTutti() {
 		assertThat(SpringConfiguration.isUsed(Path.of(""), Map.of(), Map.of())).isFalse();
+		// The script sets it for every command.
+		assertThat(SpringConfiguration.isUsed(Path.of(""), Map.of(), Map.of("tutti.script", "/tutti"))).isFalse();
 	}
 
 	@ParameterizedTest
