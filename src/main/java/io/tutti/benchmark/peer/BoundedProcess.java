@@ -55,8 +55,8 @@ final class BoundedProcess {
 	ProcessOutcome run(List<String> command, Map<String, String> environment, Duration limit)
 			throws IOException, InterruptedException {
 		try (TemporaryDirectory directory = TemporaryDirectory.create()) {
-			Path out = directory.file("out");
-			Path err = directory.file("err");
+			Path out = directory.path().resolve("out");
+			Path err = directory.path().resolve("err");
 			ProcessBuilder builder = new ProcessBuilder(guarded(command, limit)).redirectOutput(out.toFile())
 				.redirectError(err.toFile())
 				.redirectInput(NOTHING);
@@ -105,10 +105,15 @@ final class BoundedProcess {
 
 		/**
 		 * The hook waits for the start. While the JVM ends, there is no start.
-		 * @throws IllegalStateException if the JVM ends
+		 * @throws IOException if the JVM ends, or the program cannot be started
 		 */
 		synchronized Process start(ProcessBuilder builder) throws IOException {
-			Runtime.getRuntime().addShutdownHook(this.atExit);
+			try {
+				Runtime.getRuntime().addShutdownHook(this.atExit);
+			}
+			catch (IllegalStateException ex) {
+				throw new IOException("this process ends", ex);
+			}
 			this.process = builder.start();
 			return this.process;
 		}

@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The directory in which the peers' programs are built: {@code target/bench} of the
  * source checkout if this program runs from one, else a temporary directory.
@@ -16,9 +18,9 @@ public final class BuildDirectory implements AutoCloseable {
 
 	private final Path path;
 
-	private final boolean temporary;
+	private final @Nullable TemporaryDirectory temporary;
 
-	private BuildDirectory(Path path, boolean temporary) {
+	private BuildDirectory(Path path, @Nullable TemporaryDirectory temporary) {
 		this.path = path;
 		this.temporary = temporary;
 	}
@@ -33,9 +35,10 @@ public final class BuildDirectory implements AutoCloseable {
 		Path target = (folder != null && folder.endsWith(APPLICATION)) ? folder.getParent() : folder;
 		if (target != null && target.endsWith("target") && Files.isDirectory(target.resolveSibling("src/bench"))
 				&& isWritable(target.resolve("bench"))) {
-			return new BuildDirectory(target.resolve("bench"), false);
+			return new BuildDirectory(target.resolve("bench"), null);
 		}
-		return new BuildDirectory(TemporaryDirectory.create().path(), true);
+		TemporaryDirectory created = TemporaryDirectory.create();
+		return new BuildDirectory(created.path(), created);
 	}
 
 	/** Whether files can be created in the directory, or the directory itself. */
@@ -51,8 +54,8 @@ public final class BuildDirectory implements AutoCloseable {
 	/** Deletes the directory if it is temporary, as far as possible. */
 	@Override
 	public void close() {
-		if (this.temporary) {
-			new TemporaryDirectory(this.path).close();
+		if (this.temporary != null) {
+			this.temporary.close();
 		}
 	}
 

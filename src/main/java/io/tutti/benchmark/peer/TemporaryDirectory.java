@@ -9,12 +9,31 @@ import java.util.Comparator;
 import java.util.stream.Stream;
 
 /**
- * A directory that is deleted with its contents when it closes. What cannot be deleted is
- * left, since it must not hide a result or another failure.
+ * A directory that is deleted with its contents when it closes or this JVM ends. What
+ * cannot be deleted is left, since it must not hide a result or another failure.
  */
-record TemporaryDirectory(Path path) implements AutoCloseable {
+final class TemporaryDirectory implements AutoCloseable {
 
 	private static final String PREFIX = "tutti-bench";
+
+	private final Path path;
+
+	private final Thread atExit;
+
+	/**
+	 * @throws IOException if this JVM ends, after the directory was deleted
+	 */
+	private TemporaryDirectory(Path path) throws IOException {
+		this.path = path;
+		this.atExit = new Thread(this::delete, "tutti-bench-delete");
+		try {
+			Runtime.getRuntime().addShutdownHook(this.atExit);
+		}
+		catch (IllegalStateException ex) {
+			delete();
+			throw new IOException("this process ends", ex);
+		}
+	}
 
 	/** A new directory in that of the system. */
 	static TemporaryDirectory create() throws IOException {
@@ -26,21 +45,27 @@ record TemporaryDirectory(Path path) implements AutoCloseable {
 		return new TemporaryDirectory(Files.createTempDirectory(directory, PREFIX));
 	}
 
-	/** The path of a file in it, which is also deleted with it when this JVM ends. */
-	Path file(String name) {
-		Path file = this.path.resolve(name);
-		this.path.toFile().deleteOnExit();
-		file.toFile().deleteOnExit();
-		return file;
+	Path path() {
+		return this.path;
 	}
 
-	@Override
-	public void close() {
+	private void delete() {
 		try (Stream<Path> files = Files.walk(this.path)) {
 			files.sorted(Comparator.reverseOrder()).map(Path::toFile).forEach(File::delete);
 		}
 		catch (IOException | UncheckedIOException ex) {
 			// The rest is left.
+		}
+	}
+
+	@Override
+	public void close() {
+		delete();
+		try {
+			Runtime.getRuntime().removeShutdownHook(this.atExit);
+		}
+		catch (IllegalStateException ex) {
+			// The JVM ends and runs the hook.
 		}
 	}
 

@@ -77,7 +77,7 @@ public final class TorchProgram {
 			if (stream == null) {
 				throw new IOException("the program /bench/" + this.source + " is missing from the class path");
 			}
-			Path copy = directory.file(this.source);
+			Path copy = directory.path().resolve(this.source);
 			Files.write(copy, stream.readAllBytes());
 			List<String> command = new ArrayList<>(List.of(python, copy.toString()));
 			command.addAll(arguments);
