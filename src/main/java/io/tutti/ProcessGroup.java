@@ -1591,9 +1591,9 @@ public interface ProcessGroup extends AutoCloseable {
 	 * Creates subgroups of this group: ranks with the same colour form a group, ordered
 	 * by key and, for equal keys, by their rank in this group. Collective. The new group
 	 * has its own connections, is independent of this one, and outlives it; the caller
-	 * closes it. Only an abort of the group of all ranks breaks its subgroups too.
-	 * Closing a group from {@code fromEnvironment} leaves the job and closes all its
-	 * subgroups.
+	 * closes it. It breaks with its parent only if that is the group of all ranks and a
+	 * rank is lost or the failure is of kind {@link Failure.Kind#ABORTED}. Closing a
+	 * group from {@code fromEnvironment} leaves the job and closes all its subgroups.
 	 * @param color the group to join; negative for none
 	 * @param key position of this rank among those of its colour
 	 * @return the group, or {@code null} for a negative colour
@@ -1614,7 +1614,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * for rank 0's verdict for at most the abort timeout. Has no effect on a group that
 	 * this rank has closed. Every rank that ends with this failure has exit code
 	 * {@link ExitCode#ABORTED}, after which launchers restart nothing. An abort of the
-	 * group of all ranks breaks every other group of the job too; no other abort does.
+	 * group of all ranks breaks every other group of the job too, as does any other
+	 * failure of kind {@link Failure.Kind#ABORTED} of it, such as an interrupted call.
 	 * @param reason reason that every rank reports
 	 */
 	default void abort(String reason) {

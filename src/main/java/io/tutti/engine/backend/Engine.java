@@ -24,6 +24,7 @@ import io.tutti.engine.bootstrap.Rendezvous;
 import io.tutti.engine.control.ControlPlane;
 import io.tutti.engine.control.LocalAddress;
 import io.tutti.engine.control.Membership;
+import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousSettings;
 import io.tutti.engine.diagnosis.RankTrace;
@@ -121,7 +122,7 @@ public final class Engine implements JoinedGroup {
 					membership.generation());
 			identity = elastic ? identity.ofElasticJob() : identity;
 			Groups groups = new Groups(membership, settings, agreed(membership, settings, events), registry, listener,
-					tcp(assignment, settings), events, layer);
+					tcp(membership, settings), events, layer);
 			return new Engine(membership, registry, groups.form(identity, latch), groups, listener::close);
 		}
 		catch (RuntimeException | Error ex) {
@@ -260,8 +261,11 @@ public final class Engine implements JoinedGroup {
 				settings.timeouts().abort().dividedBy(2), settings.sharedConfig().toString(), settings.tls());
 	}
 
-	private static TcpSettings tcp(RankAssignment assignment, EngineSettings settings) {
-		boolean oversubscribed = assignment.localWorldSize() > Runtime.getRuntime().availableProcessors();
+	private static TcpSettings tcp(Membership membership, EngineSettings settings) {
+		List<PeerAddress> roster = membership.roster();
+		String host = roster.get(membership.assignment().rank()).hostIdentity();
+		long here = roster.stream().filter((rank) -> rank.hostIdentity().equals(host)).count();
+		boolean oversubscribed = here > Runtime.getRuntime().availableProcessors();
 		return new TcpSettings(settings.congestionControl(), Duration.ofSeconds(30), settings.timeouts().heartbeat(),
 				oversubscribed, settings.tls());
 	}

@@ -149,6 +149,9 @@ final class GroupRegistry implements ControlListener {
 			latch.trip(pending);
 		}
 		takeEarly(entry);
+		if (this.gone.contains(0)) {
+			latch.departed().endAnnouncements();
+		}
 		identity.members()
 			.stream()
 			.filter(this.gone::contains)
@@ -252,7 +255,8 @@ final class GroupRegistry implements ControlListener {
 
 	/**
 	 * Breaks the group that the verdict names last: an abort returns then, and no later
-	 * call of this rank may run in another group that it breaks.
+	 * call of this rank may run in another group that it breaks. Listeners, which may
+	 * close a group, hear of it after that.
 	 */
 	@Override
 	public void failed(Failure verdict) {
@@ -262,18 +266,19 @@ final class GroupRegistry implements ControlListener {
 		else if (!this.left.containsKey(verdict.group())) {
 			this.pending.put(verdict.group(), verdict);
 		}
-		this.entries.values()
+		List<Entry> concerned = this.entries.values()
 			.stream()
 			.filter((entry) -> concerns(verdict, entry.identity))
 			.sorted(Comparator.comparing((entry) -> entry.identity.name().equals(verdict.group())))
-			.forEach((entry) -> fail(entry, verdict));
+			.toList();
+		concerned.forEach((entry) -> fail(entry, verdict));
+		concerned.forEach(this::notifyListener);
 		this.entries.values().forEach(this::breakIfParentBroke);
 	}
 
 	private void fail(Entry entry, Failure verdict) {
 		this.pending.remove(verdict.group());
 		entry.latch.trip(verdict);
-		notifyListener(entry);
 	}
 
 	/**
@@ -317,6 +322,9 @@ final class GroupRegistry implements ControlListener {
 	}
 
 	private static void departed(Entry entry, Departure departure) {
+		if (departure.rank() == 0 && departure.group().equals(Departure.EVERY_GROUP)) {
+			entry.latch.departed().endAnnouncements();
+		}
 		if (!entry.identity.members().contains(departure.rank())) {
 			return;
 		}

@@ -88,7 +88,7 @@ final class FormationEndpoint implements ConnectionAcceptor.Port<FormationHello>
 	 * How long a member waits for the name of its endpoint, less than the rendezvous
 	 * timeout: an application does not stop while it starts.
 	 */
-	private static final Duration NAME_LIMIT = Duration.ofSeconds(30);
+	private static final Duration NAME_LIMIT = Duration.ofSeconds(10);
 
 	/** How often a member is asked that has not answered since its group has formed. */
 	private static final long REACH_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -204,8 +204,9 @@ final class FormationEndpoint implements ConnectionAcceptor.Port<FormationHello>
 	private static RendezvousException failure(Reason reason, int slot, List<Endpoint> endpoints, Exception cause) {
 		Endpoint own = endpoints.get(slot);
 		return new RendezvousException(new RankAssignment(slot, endpoints.size(), 0, 1, own.host(), own.port()), reason,
-				"cannot listen at its endpoint " + own + ": " + cause.getMessage()
-						+ ". Set tutti.elastic.endpoints to a free port and an address of this" + " host for each rank",
+				"cannot listen at its endpoint " + own + ": " + ((cause instanceof ListenException) ? cause.getMessage()
+						+ ". Set tutti.elastic.endpoints to a free port and a known address of this host for each rank"
+						: "interrupted while it waited for its name"),
 				List.of(), cause);
 	}
 

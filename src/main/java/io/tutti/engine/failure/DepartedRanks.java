@@ -23,6 +23,9 @@ public final class DepartedRanks {
 	private record Departure(long lastCompleted, long sinceNanos) {
 	}
 
+	/** Whether rank 0, which announces who leaves a group, has left the job. */
+	private volatile boolean unannounced;
+
 	/** By world rank; copy-on-write. */
 	private volatile Map<Integer, Departure> departures = Map.of();
 
@@ -51,6 +54,16 @@ public final class DepartedRanks {
 	 */
 	public static Failure peerLost(List<Integer> worldRanks) {
 		return Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, worldRanks, LEFT);
+	}
+
+	/** Rank 0 has left the job: nobody announces further departures. */
+	public void endAnnouncements() {
+		this.unannounced = true;
+	}
+
+	/** Whether a rank has left, or may have left unannounced. */
+	public boolean mayContain(int worldRank) {
+		return this.unannounced || contains(worldRank);
 	}
 
 	/** Whether no rank has left. */

@@ -118,10 +118,8 @@ record MessageFailures(GroupIdentity identity, FailureLatch latch, ProgressEngin
 		}
 	}
 
-	/** Whether a rank has left; rank 0, once it has left, does not announce others. */
 	private boolean mayHaveLeft(PeerChannel peer) {
-		DepartedRanks departed = this.latch.departed();
-		return departed.contains(this.identity.members().get(peer.peer)) || departed.contains(0);
+		return this.latch.departed().mayContain(this.identity.members().get(peer.peer));
 	}
 
 	/**

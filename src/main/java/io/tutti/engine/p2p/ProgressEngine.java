@@ -70,7 +70,7 @@ final class ProgressEngine {
 
 	private final List<MessageOperation> inFlight = new ArrayList<>();
 
-	/** The ranks for which operations in flight wait. */
+	/** The ranks for which operations in flight wait, but for those that wait for any. */
 	private final BitSet awaited = new BitSet();
 
 	/** Asynchronous operations in flight. */
@@ -483,9 +483,6 @@ final class ProgressEngine {
 			int peer = this.inFlight.get(i).peer;
 			if (peer >= 0) {
 				this.awaited.set(peer);
-			}
-			else {
-				this.awaited.set(0, this.identity.worldSize());
 			}
 		}
 		this.connections.awaitPeers(this.awaited);

@@ -8,7 +8,8 @@ public final class OneLine {
 	/**
 	 * Line breaks, and characters that move a terminal's cursor or change its colours.
 	 */
-	private static final Pattern CONTROLS = Pattern.compile("\\s*[\\p{Cc}\\p{Zl}\\p{Zp}]+\\s*");
+	private static final Pattern CONTROLS = Pattern
+		.compile("(?<! ) *+[\\p{Cc}\\p{Zl}\\p{Zp}][\\p{Cc}\\p{Zl}\\p{Zp} ]*+");
 
 	private OneLine() {
 	}

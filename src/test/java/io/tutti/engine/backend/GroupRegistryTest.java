@@ -70,6 +70,36 @@ class GroupRegistryTest {
 		assertThat(this.registry.add(PART.other("world/1.0", 0, List.of(1))).failure()).isEqualTo(verdict);
 	}
 
+	/** Rank 0 announces who leaves a group, also where it is no member. */
+	@Test
+	void afterRankZeroHasLeftAnyRankOfASubgroupMayHaveLeftUnannounced() {
+		FailureLatch before = this.registry.add(PART);
+		assertThat(before.departed().mayContain(1)).isFalse();
+		this.registry.departed(Departure.fromEveryGroup(0));
+		FailureLatch later = this.registry.add(PART.other("world/1.0", 0, List.of(1, 2)));
+		assertThat(List.of(before, later)).allSatisfy((latch) -> {
+			assertThat(latch.departed().mayContain(1)).isTrue();
+			assertThat(latch.departed().isEmpty()).isTrue();
+		});
+	}
+
+	/** A listener may close another group that breaks, and must not be first. */
+	@Test
+	void everyGroupThatAnAbortBreaksIsBrokenBeforeListenersHearOfIt() {
+		List<Boolean> broken = new CopyOnWriteArrayList<>();
+		List<FailureLatch> latches = new CopyOnWriteArrayList<>();
+		GroupRegistry registry = new GroupRegistry(new CollectiveListener() {
+			@Override
+			public void broken(Failure failure) {
+				broken.add(latches.stream().allMatch((latch) -> latch.failure() != null));
+			}
+		});
+		latches.add(registry.add(GroupIdentity.world(1, 3, 0)));
+		latches.add(registry.add(PART));
+		registry.failed(Failure.outside(Failure.Kind.ABORTED, Failure.WORLD, List.of(0), "asked for by rank 0"));
+		assertThat(broken).containsExactly(true, true);
+	}
+
 	@Test
 	void aFailureWithoutAVerdictIsReportedToTheListenerOnce() {
 		List<Failure> broken = new CopyOnWriteArrayList<>();

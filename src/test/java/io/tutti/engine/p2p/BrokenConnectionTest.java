@@ -41,9 +41,9 @@ class BrokenConnectionTest {
 	/** Accepts and delivers as many bytes as the test allows, then breaks. */
 	private static final class Stream implements ByteStream {
 
-		private long room = Long.MAX_VALUE;
+		private volatile long room = Long.MAX_VALUE;
 
-		private MemorySegment arriving = MemorySegment.NULL;
+		private volatile MemorySegment arriving = MemorySegment.NULL;
 
 		private volatile boolean ended;
 
@@ -86,8 +86,9 @@ class BrokenConnectionTest {
 		}
 
 		void arrives(int kind, int tag) {
-			this.arriving = Arena.ofAuto().allocate(Frame.BYTES, 8);
-			Frame.write(this.arriving.address(), kind, DataType.INT8.ordinal(), 0, tag, 0, 0, 0);
+			MemorySegment frame = Arena.ofAuto().allocate(Frame.BYTES, 8);
+			Frame.write(frame.address(), kind, DataType.INT8.ordinal(), 0, tag, 0, 0, 0);
+			this.arriving = frame;
 		}
 
 	}

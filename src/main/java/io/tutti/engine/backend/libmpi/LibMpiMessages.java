@@ -90,7 +90,7 @@ public final class LibMpiMessages implements PointToPoint {
 	@Override
 	public CompletableFuture<Message> sendAsync(MemorySegment buffer, DataType type, int peer, int tag,
 			Duration timeout) {
-		return beginSend(buffer, type, peer, tag, timeout).future();
+		return expiring(beginSend(buffer, type, peer, tag, timeout));
 	}
 
 	@Override
@@ -106,7 +106,7 @@ public final class LibMpiMessages implements PointToPoint {
 	@Override
 	public CompletableFuture<Message> receiveAsync(MemorySegment buffer, DataType type, int source, int tag,
 			Duration timeout) {
-		return beginReceive(buffer, type, source, tag, timeout, true).future();
+		return expiring(beginReceive(buffer, type, source, tag, timeout, true));
 	}
 
 	@Override
@@ -241,20 +241,28 @@ public final class LibMpiMessages implements PointToPoint {
 			throw ex;
 		}
 		this.communicator.world().submit(message);
-		expire(message);
 		return message;
 	}
 
-	/** The library's thread checks the deadline, unless a call of the library blocks. */
-	private void expire(MpiMessage message) {
-		long limitNanos = Math.min(message.deadline().remainingNanos(), LONGEST_NANOS) + UNANSWERED_NANOS;
+	/** Fails a message for which no thread waits if a call of the library blocks. */
+	private CompletableFuture<Message> expiring(MpiMessage message) {
 		CompletableFuture<Void> alarm = new CompletableFuture<>();
-		alarm.orTimeout(limitNanos, TimeUnit.NANOSECONDS).exceptionally((_) -> {
-			message.fail(failed(Failure.Kind.TIMEOUT, peers(message.peer()),
-					message + " did not complete: the MPI library does not answer", message.deadline()));
+		alarm.orTimeout(limitNanos(message), TimeUnit.NANOSECONDS).exceptionally((_) -> {
+			message.fail(unanswered(message));
 			return null;
 		});
 		message.future().whenComplete((_, _) -> alarm.complete(null));
+		return message.future();
+	}
+
+	/** The library's thread checks the deadline, unless a call of the library blocks. */
+	private static long limitNanos(MpiMessage message) {
+		return Math.min(message.deadline().remainingNanos(), LONGEST_NANOS) + UNANSWERED_NANOS;
+	}
+
+	private CollectiveException unanswered(MpiMessage message) {
+		return failed(Failure.Kind.TIMEOUT, peers(message.peer()),
+				message + " did not complete: the MPI library does not answer", message.deadline());
 	}
 
 	private void requireUsable() {
@@ -265,8 +273,11 @@ public final class LibMpiMessages implements PointToPoint {
 	}
 
 	private Message await(MpiMessage message) {
-		if (!ends(message.future(), Long.MAX_VALUE)) {
-			throw interrupted(message, message.deadline());
+		if (!ends(message.future(), limitNanos(message))) {
+			if (Thread.currentThread().isInterrupted()) {
+				throw interrupted(message, message.deadline());
+			}
+			message.fail(unanswered(message));
 		}
 		return result(message.future());
 	}

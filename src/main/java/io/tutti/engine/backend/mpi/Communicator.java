@@ -393,7 +393,8 @@ public final class Communicator implements AutoCloseable {
 			return;
 		}
 		MemorySegment all = call.whole(buffer, count, type);
-		this.group.scatter(all, own(all), type, root);
+		MemorySegment part = own(all);
+		this.group.scatter(all, all.isReadOnly() ? MpiBuffer.copy(part) : part, type, root);
 	}
 
 	/**

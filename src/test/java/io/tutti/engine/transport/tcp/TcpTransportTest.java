@@ -25,7 +25,6 @@ import io.tutti.engine.spi.IssuedCall;
 import io.tutti.engine.tls.HandshakeDeadline;
 import io.tutti.engine.tls.PeerSocket;
 import org.junit.jupiter.api.RepeatedTest;
-import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
