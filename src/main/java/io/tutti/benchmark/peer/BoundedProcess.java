@@ -99,7 +99,7 @@ final class BoundedProcess {
 	/** Kills a process when it is closed or this JVM ends. */
 	private static final class Guard implements AutoCloseable {
 
-		private final Thread atExit = new Thread(this::kill, "tutti-bench-kill");
+		private @Nullable ExitHook atExit;
 
 		private @Nullable Process process;
 
@@ -108,12 +108,7 @@ final class BoundedProcess {
 		 * @throws IOException if the JVM ends, or the program cannot be started
 		 */
 		synchronized Process start(ProcessBuilder builder) throws IOException {
-			try {
-				Runtime.getRuntime().addShutdownHook(this.atExit);
-			}
-			catch (IllegalStateException ex) {
-				throw new IOException("this process ends", ex);
-			}
+			this.atExit = ExitHook.add("tutti-bench-kill", this::kill);
 			this.process = builder.start();
 			return this.process;
 		}
@@ -134,11 +129,8 @@ final class BoundedProcess {
 		@Override
 		public void close() {
 			kill();
-			try {
-				Runtime.getRuntime().removeShutdownHook(this.atExit);
-			}
-			catch (IllegalStateException ex) {
-				// The JVM is shutting down and runs the hook.
+			if (this.atExit != null) {
+				this.atExit.close();
 			}
 		}
 

@@ -18,20 +18,19 @@ final class TemporaryDirectory implements AutoCloseable {
 
 	private final Path path;
 
-	private final Thread atExit;
+	private final ExitHook atExit;
 
 	/**
 	 * @throws IOException if this JVM ends, after the directory was deleted
 	 */
 	private TemporaryDirectory(Path path) throws IOException {
 		this.path = path;
-		this.atExit = new Thread(this::delete, "tutti-bench-delete");
 		try {
-			Runtime.getRuntime().addShutdownHook(this.atExit);
+			this.atExit = ExitHook.add("tutti-bench-delete", this::delete);
 		}
-		catch (IllegalStateException ex) {
+		catch (IOException ex) {
 			delete();
-			throw new IOException("this process ends", ex);
+			throw ex;
 		}
 	}
 
@@ -61,12 +60,7 @@ final class TemporaryDirectory implements AutoCloseable {
 	@Override
 	public void close() {
 		delete();
-		try {
-			Runtime.getRuntime().removeShutdownHook(this.atExit);
-		}
-		catch (IllegalStateException ex) {
-			// The JVM ends and runs the hook.
-		}
+		this.atExit.close();
 	}
 
 }

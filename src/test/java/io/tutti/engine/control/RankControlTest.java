@@ -58,9 +58,7 @@ class RankControlTest {
 	/** A rank that has lost rank 0 ends, and with it its data connections. */
 	@Test
 	void aLostPeerWithoutAVerdictIsTheFaultOfRankZero() {
-		Failure seen = new Failure(Kind.PEER_LOST, Failure.WORLD, 17, Collective.BARRIER, List.of(2),
-				"its data connection ended", Duration.ofSeconds(3), Duration.ofSeconds(3));
-		Failure told = rank(1).withoutVerdict(seen, Duration.ofSeconds(5));
+		Failure told = toldWithoutVerdict(Kind.PEER_LOST, 2, "its data connection ended");
 		assertThat(told.ranks()).containsExactly(0);
 		assertThat(told.detail()).contains("it has not answered for 5000 ms",
 				"reported ranks [2] lost (its data connection ended)");
@@ -70,9 +68,7 @@ class RankControlTest {
 	/** Ranks that wait in a chain must not name each other. */
 	@Test
 	void aTimeoutWithoutAVerdictIsTheFaultOfRankZero() {
-		Failure seen = new Failure(Kind.TIMEOUT, Failure.WORLD, 17, Collective.BARRIER, List.of(1),
-				"nothing more came from them", Duration.ofSeconds(3), Duration.ofSeconds(3));
-		Failure told = rank(1).withoutVerdict(seen, Duration.ofSeconds(5));
+		Failure told = toldWithoutVerdict(Kind.TIMEOUT, 1, "nothing more came from them");
 		assertThat(told.ranks()).containsExactly(0);
 		assertThat(told.describe()).startsWith("barrier #17 of group world: deadline passed after 3000 ms of 3000 ms, "
 				+ "waiting for rank 0: it has not answered for 5000 ms since this rank reported its wait for ranks [1] "
@@ -80,6 +76,13 @@ class RankControlTest {
 		Failure fromAny = new Failure(Kind.TIMEOUT, Failure.WORLD, -1, null, List.of(), "4 of 8 bytes so far",
 				Duration.ofSeconds(3), Duration.ofSeconds(3));
 		assertThat(rank(1).withoutVerdict(fromAny, Duration.ofSeconds(5)).ranks()).containsExactly(0);
+	}
+
+	/** What rank 1 tells of a barrier's failure that rank 0 has not answered. */
+	private Failure toldWithoutVerdict(Kind kind, int faulty, String detail) {
+		Failure seen = new Failure(kind, Failure.WORLD, 17, Collective.BARRIER, List.of(faulty), detail,
+				Duration.ofSeconds(3), Duration.ofSeconds(3));
+		return rank(1).withoutVerdict(seen, Duration.ofSeconds(5));
 	}
 
 	@Test
