@@ -167,7 +167,7 @@ final class Groups implements GroupFactory {
 
 	private Connections connections(GroupIdentity identity, @Nullable HostMemory memory) throws IOException {
 		if (memory != null && memory.members().size() == identity.worldSize()) {
-			return new RingConnections(memory, memory.members());
+			return new RingConnections(memory, memory.members(), this.tcp.oversubscribed());
 		}
 		Connections overTcp = new TcpConnections(identity, this.membership.roster(), this.listener,
 				this.membership.sessionKey(), this.tcp, this.events);
@@ -175,7 +175,8 @@ final class Groups implements GroupFactory {
 			return overTcp;
 		}
 		try {
-			return new CompositeConnections(memory.members(), new RingConnections(memory, memory.members()), overTcp);
+			return new CompositeConnections(memory.members(),
+					new RingConnections(memory, memory.members(), this.tcp.oversubscribed()), overTcp);
 		}
 		catch (RuntimeException | Error ex) {
 			CleanUp.after(ex, List.of(overTcp::close));

@@ -42,11 +42,14 @@ final class IncomingMessage {
 	/** Number of the transfer between two ranks in the rendezvous protocol. */
 	long id;
 
-	/** Refers to an announced message in its sender's memory; 0 if it cannot be read. */
+	/** Refers to an announced message in its sender's memory; 0 if it is not read. */
 	long reference;
 
 	/** Bytes that were read there. */
 	long readBytes;
+
+	/** When its receive has matched an announced message. */
+	long matchedNanos;
 
 	/** Whether all bytes have arrived. */
 	boolean whole;

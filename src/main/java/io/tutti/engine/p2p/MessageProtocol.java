@@ -15,8 +15,9 @@ import org.jspecify.annotations.Nullable;
  * as long as the receiver's credit covers it (eager protocol). Any other is announced by
  * RTS. It is sent when its receiver answers CTS, done when the receiver has read it out
  * of this rank's memory and answers READ, and dropped when the receiver answers NACK
- * (rendezvous protocol). The receiver answers the RTS of a small message at once if it
- * has memory for it. Requires the progress engine's lock.
+ * (rendezvous protocol). The receiver reads if it can and that takes less time. The
+ * receiver answers the RTS of a small message at once if it has memory for it. Requires
+ * the progress engine's lock.
  */
 final class MessageProtocol implements FrameReader.Handler {
 
@@ -311,7 +312,11 @@ final class MessageProtocol implements FrameReader.Handler {
 			return;
 		}
 		message.receiveInto(receive);
-		if (message.reference == 0 || receive.heap != null || !peer.read(message)) {
+		message.matchedNanos = System.nanoTime();
+		if (receive.heap != null) {
+			message.reference = 0;
+		}
+		if (message.reference == 0 || !peer.read(message)) {
 			peer.awaitBytes(message);
 		}
 	}
@@ -368,6 +373,9 @@ final class MessageProtocol implements FrameReader.Handler {
 	@Override
 	public void body(IncomingMessage message) {
 		message.whole = true;
+		if (message.announced) {
+			this.channels.channel(message.source).arrived(message);
+		}
 		if (message.claimant != null) {
 			complete(message.claimant, message);
 		}

@@ -394,10 +394,21 @@ final class PeerChannel {
 
 	/**
 	 * Reads a message out of the peer's memory into the buffer of its receive.
-	 * @return {@code false} if the peer's memory cannot be read
+	 * @return {@code false} if the peer is to send it, since its memory cannot be read or
+	 * that takes less time
 	 */
 	boolean read(IncomingMessage message) {
-		return this.lost == null && this.memory != null && this.reading.add(message);
+		ByteStream reader = this.memory;
+		return this.lost == null && reader != null && reader.prefersCopy(message.reference, message.bytes)
+				&& this.reading.add(message);
+	}
+
+	/** An announced message has arrived. */
+	void arrived(IncomingMessage message) {
+		ByteStream reader = this.memory;
+		if (reader != null) {
+			reader.arrived(message.reference, message.bytes, message.readBytes == message.bytes, message.matchedNanos);
+		}
 	}
 
 	private static <T> @Nullable T remove(List<T> transfers, ToLongFunction<T> idOf, long id) {

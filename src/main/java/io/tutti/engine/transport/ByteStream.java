@@ -34,8 +34,8 @@ public interface ByteStream {
 
 	/**
 	 * What the peer passes to {@link #copyFromPeer} to read memory of this process.
-	 * @return 0 if it cannot; adding a number to any other reference moves the place by
-	 * as many bytes
+	 * @return 0 if it cannot, or if that takes longer; adding a number to any other
+	 * reference moves the place by as many bytes
 	 */
 	default long reference(long address, long bytes) {
 		return 0;
@@ -49,6 +49,25 @@ public interface ByteStream {
 	 */
 	default void copyFromPeer(long reference, long address, long bytes) throws IOException {
 		throw new IOException("the peer's memory cannot be read");
+	}
+
+	/**
+	 * Whether a message is to be copied by {@link #copyFromPeer} instead of being sent,
+	 * since that takes less time.
+	 * @param reference from the peer
+	 */
+	default boolean prefersCopy(long reference, long bytes) {
+		return true;
+	}
+
+	/**
+	 * An announced message has arrived.
+	 * @param reference from the peer, 0 if it could only be sent
+	 * @param copied whether it was copied by {@link #copyFromPeer}
+	 * @param since {@link System#nanoTime} when its receiver asked for it, or began to
+	 * copy it
+	 */
+	default void arrived(long reference, long bytes, boolean copied, long since) {
 	}
 
 }

@@ -51,7 +51,8 @@ final class HierarchicalWorld implements FailureContract.MortalWorld, DepartureC
 		public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch) {
 			Connections far = new SimulatedConnections(identity, this.network);
 			Connections wires = (this.memory != null)
-					? new CompositeConnections(this.around, new RingConnections(this.memory, this.around), far) : far;
+					? new CompositeConnections(this.around, new RingConnections(this.memory, this.around, false), far)
+					: far;
 			return new PointToPointEngine(identity, latch, wires, new MessageSettings(true, this.timeouts.drain(),
 					new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT)));
 		}

@@ -108,7 +108,7 @@ final class PointToPointPair implements AutoCloseable {
 		return RankThreads.run(2, LIMIT, (rank) -> {
 			try (var memory = HostHandshake.establish(identity(rank), exchange.rank(rank),
 					SharedMemorySettings.of("messages"), CollectiveListener.NONE, Deadline.after(LIMIT))) {
-				return new RingConnections(memory, memory.members());
+				return new RingConnections(memory, memory.members(), false);
 			}
 		});
 	}

@@ -48,9 +48,9 @@ final class SharedWorld implements FailureContract.MortalWorld, DepartureContrac
 
 		@Override
 		public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch) {
-			return new PointToPointEngine(identity, latch, new RingConnections(this.memory, this.memory.members()),
-					new MessageSettings(true, Timeouts.DEFAULTS.drain(),
-							new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT)));
+			return new PointToPointEngine(identity, latch,
+					new RingConnections(this.memory, this.memory.members(), false), new MessageSettings(true,
+							Timeouts.DEFAULTS.drain(), new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT)));
 		}
 
 	}

@@ -45,7 +45,11 @@ class ReadMessageTest {
 
 		private final List<Integer> kinds = new ArrayList<>();
 
+		private final List<Boolean> copied = new ArrayList<>();
+
 		private boolean readable = true;
+
+		private boolean preferred = true;
 
 		Stream() {
 			super(BYTES, 5, ReadMessageTest.this.source.address());
@@ -57,6 +61,19 @@ class ReadMessageTest {
 			NativeMemory.copy(address, copy.address(), Frame.BYTES);
 			this.kinds.add(Frame.kind(copy.address()));
 			return bytes;
+		}
+
+		@Override
+		public boolean prefersCopy(long reference, long bytes) {
+			return this.preferred;
+		}
+
+		@Override
+		public void arrived(long reference, long bytes, boolean copied, long since) {
+			assertThat(reference).isEqualTo(ReadMessageTest.this.source.address());
+			assertThat(bytes).isEqualTo(BYTES);
+			assertThat(System.nanoTime() - since).isBetween(0L, Duration.ofMinutes(1).toNanos());
+			this.copied.add(copied);
 		}
 
 		@Override
@@ -93,6 +110,19 @@ class ReadMessageTest {
 		assertThat(receive.buffer.toArray(ValueLayout.JAVA_BYTE)).containsOnly(7);
 		assertThat(receive.message().count()).isEqualTo(BYTES);
 		assertThat(this.stream.kinds).containsExactly(Frame.CREDIT, Frame.READ);
+		assertThat(this.stream.copied).containsExactly(true);
+	}
+
+	@Test
+	void aMessageIsSentWhereThatTakesLessTime() {
+		this.stream.preferred = false;
+		MessageOperation receive = receive();
+		assertThat(this.stream.kinds).containsExactly(Frame.CREDIT, Frame.CTS);
+		this.stream.send(this.source);
+		this.channels.progress(1, this.protocol);
+		assertThat(this.completed).containsExactly(receive);
+		assertThat(receive.buffer.toArray(ValueLayout.JAVA_BYTE)).containsOnly(7);
+		assertThat(this.stream.copied).containsExactly(false);
 	}
 
 	/** As after a failure of the sender, whose caller may have changed them. */
@@ -102,6 +132,7 @@ class ReadMessageTest {
 		MessageOperation receive = receive();
 		assertThat(this.completed).isEmpty();
 		assertThat(receive.movedBytes).isZero();
+		assertThat(this.stream.copied).isEmpty();
 		assertThat(this.stream.kinds).containsExactly(Frame.CREDIT, Frame.CTS);
 	}
 

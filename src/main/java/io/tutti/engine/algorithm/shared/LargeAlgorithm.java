@@ -81,10 +81,10 @@ final class LargeAlgorithm implements Algorithm {
 
 	@Override
 	public void run(Call call) {
-		CopyChoice choice = this.collective.readable() ? this.choices.of(call) : null;
+		CopyChoices.Choice choice = this.collective.readable() ? this.choices.of(call) : null;
 		int chooser = this.collective.chooser(call);
 		boolean reads = choice != null && choice.reads(chooser);
-		CopyChoice own = (chooser == this.rank) ? choice : null;
+		CopyChoices.Choice own = (chooser == this.rank) ? choice : null;
 		boolean measures = own != null && own.measures();
 		boolean inPlace = this.collective.post(call, reads);
 		if (inPlace || reads || measures) {

@@ -37,7 +37,7 @@ final class SharedBroadcast implements Algorithm {
 	@Override
 	public void run(Call call) {
 		boolean root = this.rank == call.root();
-		CopyChoice choice = this.choices.of(call);
+		CopyChoices.Choice choice = this.choices.of(call);
 		int chooser = (call.root() == 0) ? 1 : 0;
 		boolean reads = choice != null && choice.reads(chooser);
 		boolean inPlace = this.buffers.post(call, reads);
@@ -45,7 +45,7 @@ final class SharedBroadcast implements Algorithm {
 			this.transport.slots().await(call.root());
 			inPlace = this.buffers.inPlace(call.root());
 		}
-		CopyChoice own = (this.rank == chooser && !inPlace) ? choice : null;
+		CopyChoices.Choice own = (this.rank == chooser && !inPlace) ? choice : null;
 		boolean measures = own != null && own.measures();
 		long start = measures ? System.nanoTime() : 0;
 		if (!(inPlace || reads) || !copyOnce(call, root, inPlace)) {

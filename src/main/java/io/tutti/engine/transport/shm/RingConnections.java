@@ -32,6 +32,8 @@ public final class RingConnections implements Connections {
 
 	private final Queue<Integer> dialed = new ArrayDeque<>();
 
+	private final boolean oversubscribed;
+
 	private final long ownCalls;
 
 	private int seenCalls;
@@ -48,9 +50,11 @@ public final class RingConnections implements Connections {
 	 * The connections of one rank.
 	 * @param memory referenced until the connections are closed
 	 * @param members the group's ranks that share the memory, in its order
+	 * @param oversubscribed whether the host has fewer cores than ranks
 	 */
-	public RingConnections(HostMemory memory, List<Integer> members) {
+	public RingConnections(HostMemory memory, List<Integer> members, boolean oversubscribed) {
 		this.members = List.copyOf(members);
+		this.oversubscribed = oversubscribed;
 		this.doorbell = Doorbell.forMessages(memory, Futex.find(this.arena));
 		this.attach = memory.attach(this.arena);
 		this.streams = new RingStream[memory.ranks()];
@@ -82,7 +86,7 @@ public final class RingConnections implements Connections {
 
 	private void connect(int index, Handler handler) {
 		if (this.streams[index] == null) {
-			RingStream stream = new RingStream(index, this.memory, this.doorbell, this.attach);
+			RingStream stream = new RingStream(index, this.memory, this.doorbell, this.attach, this.oversubscribed);
 			this.streams[index] = stream;
 			handler.arrived(this.members.get(index), stream);
 		}
@@ -91,7 +95,7 @@ public final class RingConnections implements Connections {
 	private void acceptNew(Handler handler) {
 		for (int index = 0; index < this.streams.length; index++) {
 			if (this.streams[index] == null
-					&& new RingStream(index, this.memory, this.doorbell, this.attach).hasData()) {
+					&& new RingStream(index, this.memory, this.doorbell, this.attach, this.oversubscribed).hasData()) {
 				connect(index, handler);
 			}
 		}

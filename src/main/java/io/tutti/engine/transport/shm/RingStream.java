@@ -19,6 +19,9 @@ final class RingStream implements ByteStream {
 	 */
 	private static final int SMALL_BYTES = 1024;
 
+	/** Messages sent since one has arrived from which on a choice is outdated. */
+	private static final int MAX_SENT = 256;
+
 	private final int peer;
 
 	private final HostMemory memory;
@@ -40,11 +43,31 @@ final class RingStream implements ByteStream {
 	/** Reads the peer's private memory; {@code null} if it may not be read. */
 	private final @Nullable CrossMemoryAttach attach;
 
+	/**
+	 * Largest message of private memory for which this rank chooses how it is moved; all
+	 * others are read. The lower of the two ranks chooses for both directions, since a
+	 * rank that reads cannot send meanwhile, and measures what it receives.
+	 */
+	private final long chosenBytes;
+
+	/** Its choices, by the number of bits of the size. */
+	private final @Nullable CopyChoice[] choices = new CopyChoice[Long.SIZE + 1];
+
+	/** Large messages that this rank has sent since the last one has arrived. */
+	private int sent;
+
+	/** When the last large message has arrived. */
+	private long arrivedNanos = System.nanoTime();
+
 	private boolean called;
 
 	private boolean blockedWriting;
 
-	RingStream(int peer, HostMemory memory, Doorbell doorbell, @Nullable CrossMemoryAttach attach) {
+	/**
+	 * @param oversubscribed whether the host has fewer cores than ranks
+	 */
+	RingStream(int peer, HostMemory memory, Doorbell doorbell, @Nullable CrossMemoryAttach attach,
+			boolean oversubscribed) {
 		this.peer = peer;
 		this.memory = memory;
 		this.doorbell = doorbell;
@@ -55,6 +78,9 @@ final class RingStream implements ByteStream {
 		this.peerLeft = layout.line(peer, Line.LEFT);
 		this.peerProcess = memory.process(peer);
 		this.attach = attach;
+		// Without enough cores, each further filling of the ring costs a context switch.
+		long largest = oversubscribed ? layout.messageRingBytes() : Long.MAX_VALUE;
+		this.chosenBytes = (attach != null && memory.self() < peer) ? largest : 0;
 	}
 
 	@Override
@@ -109,11 +135,48 @@ final class RingStream implements ByteStream {
 		return got;
 	}
 
-	/** The reference of an engine-allocated buffer, or the address of private memory. */
+	/**
+	 * The reference of an engine-allocated buffer, or the address of private memory. A
+	 * rank that only sends measures nothing, and lets its peer read.
+	 */
 	@Override
 	public long reference(long address, long bytes) {
 		long shared = this.memory.allocations().reference(address, bytes);
-		return (shared != 0 || this.attach == null) ? shared : address;
+		boolean readable = this.attach != null && (++this.sent > MAX_SENT || reads(bytes));
+		return (shared == 0 && readable) ? address : shared;
+	}
+
+	/** An engine-allocated buffer is copied without a system call. */
+	@Override
+	public boolean prefersCopy(long reference, long bytes) {
+		return reference < 0 || reads(bytes);
+	}
+
+	/** Messages that were answered together arrive one after the other. */
+	@Override
+	public void arrived(long reference, long bytes, boolean copied, long since) {
+		if (this.chosenBytes > 0) {
+			long now = System.nanoTime();
+			if (reference > 0 && bytes <= this.chosenBytes) {
+				choice(bytes).record(bytes, copied, Math.min(now - since, now - this.arrivedNanos));
+			}
+			this.sent = 0;
+			this.arrivedNanos = now;
+		}
+	}
+
+	private boolean reads(long bytes) {
+		return bytes > this.chosenBytes || choice(bytes).reads();
+	}
+
+	private CopyChoice choice(long bytes) {
+		int size = Long.SIZE - Long.numberOfLeadingZeros(bytes);
+		CopyChoice known = this.choices[size];
+		if (known == null) {
+			known = new CopyChoice(true);
+			this.choices[size] = known;
+		}
+		return known;
 	}
 
 	@Override

@@ -56,7 +56,7 @@ class RingConnectionsStressTest {
 
 		End(HostMemory memory) {
 			this.memory = memory;
-			this.wires = new RingConnections(memory, memory.members());
+			this.wires = new RingConnections(memory, memory.members(), false);
 			this.peer = 1 - memory.self();
 		}
 

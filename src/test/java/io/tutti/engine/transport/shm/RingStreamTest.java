@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 
 import io.tutti.engine.transport.ByteStream;
 import io.tutti.engine.transport.Connections;
@@ -28,6 +29,11 @@ class RingStreamTest {
 
 	private static final long BYTES = (long) WORDS * Long.BYTES;
 
+	private static final long FITTING = 100_000;
+
+	/** More than until a trial, or until a choice is outdated. */
+	private static final int MESSAGES = 1000;
+
 	@TempDir
 	private Path directory;
 
@@ -44,8 +50,8 @@ class RingStreamTest {
 	@BeforeEach
 	void shareMemory() throws Exception {
 		this.memories = HostPair.memories(new SharedMemorySettings(this.directory, "streams"));
-		this.sender = new RingConnections(this.memories.get(0), List.of(0, 1));
-		this.receiver = new RingConnections(this.memories.get(1), List.of(0, 1));
+		this.sender = new RingConnections(this.memories.get(0), List.of(0, 1), true);
+		this.receiver = new RingConnections(this.memories.get(1), List.of(0, 1), true);
 	}
 
 	@AfterEach
@@ -91,6 +97,58 @@ class RingStreamTest {
 		long reference = stream(this.sender, 1).reference(source.address(), BYTES);
 		stream(this.receiver, 0).copyFromPeer(reference, target.address(), BYTES);
 		assertThat(target.mismatch(source)).isEqualTo(-1);
+	}
+
+	/** A rank that reads cannot send meanwhile. */
+	@Test
+	void theLowerRankChoosesHowMessagesOfBothDirectionsAreMoved() {
+		ByteStream lower = stream(this.sender, 1);
+		ByteStream higher = stream(this.receiver, 0);
+		long own = numbers().address();
+		receiveByReading(lower, FITTING);
+		receiveByReading(higher, FITTING);
+		assertThat(lower.prefersCopy(own, FITTING)).isFalse();
+		assertThat(lower.reference(own, FITTING)).isZero();
+		assertThat(lower.prefersCopy(own, FITTING / 4)).isTrue();
+		assertThat(lower.prefersCopy(-1, FITTING)).isTrue();
+		assertThat(higher.reference(own, FITTING)).isEqualTo(own);
+		assertThat(higher.prefersCopy(own, FITTING)).isTrue();
+	}
+
+	/** Each filling of the ring would cost context switches. */
+	@Test
+	void aMessageLargerThanTheRingIsReadWhereCoresAreFewerThanRanks() {
+		ByteStream few = stream(this.sender, 1);
+		receiveByReading(few, BYTES);
+		assertThat(few.prefersCopy(1, BYTES)).isTrue();
+		RingConnections enough = new RingConnections(this.memories.get(0), List.of(0, 1), false);
+		ByteStream many = stream(enough, 1);
+		receiveByReading(many, BYTES);
+		assertThat(many.prefersCopy(1, BYTES)).isFalse();
+		enough.close();
+	}
+
+	/** Nothing would measure the way in use any more. */
+	@Test
+	void aRankThatOnlySendsLetsItsPeerRead() {
+		ByteStream lower = stream(this.sender, 1);
+		long own = numbers().address();
+		receiveByReading(lower, FITTING);
+		assertThat(lower.reference(own, FITTING)).isZero();
+		for (int i = 0; i < MESSAGES; i++) {
+			lower.reference(own, FITTING);
+		}
+		assertThat(lower.reference(own, FITTING)).isEqualTo(own);
+		lower.arrived(0, FITTING, false, System.nanoTime());
+		assertThat(lower.reference(own, FITTING)).isZero();
+	}
+
+	/** Until a trial of the other way begins. */
+	private static void receiveByReading(ByteStream stream, long bytes) {
+		for (int i = 0; i < MESSAGES && stream.prefersCopy(1, bytes); i++) {
+			stream.arrived(1, bytes, true, System.nanoTime());
+			LockSupport.parkNanos(100_000);
+		}
 	}
 
 	/** Its caller may have changed the buffer by then. */

@@ -1,21 +1,17 @@
-package io.tutti.engine.algorithm.shared;
+package io.tutti.engine.transport.shm;
 
 import java.util.Arrays;
 
-import io.tutti.engine.spi.Call;
-import io.tutti.engine.transport.shm.AgreedChoices;
-import io.tutti.engine.transport.shm.ChunkPipeline;
-
 /**
- * Chooses how the ranks of a host move large private buffers in calls of one collective
- * and of about one size: through the chunk pipeline, or by reading them out of each
- * other's memory. It depends on whether their cores share a cache, and changes when a
- * rank moves to another core: the pipeline passes each cache line from core to core
- * twice, a read passes it once, but with a system call. So this rank measures a few calls
- * from time to time, with the way in use and with the other one. Its choice counts in the
- * calls in which it is the chooser, a rank that receives.
+ * Chooses how the ranks of a host move large private buffers in calls of one collective,
+ * or messages from one rank, of about one size: through shared memory, or by reading them
+ * out of each other's memory. It depends on whether their cores share a cache, and
+ * changes when a rank moves to another core: shared memory passes each cache line from
+ * core to core twice, a read passes it once, but with a system call. So a rank that
+ * receives measures a few calls from time to time, with the way in use and with the other
+ * one.
  */
-final class CopyChoice {
+public final class CopyChoice {
 
 	/**
 	 * Last calls of a measurement, when the pipeline is in the caches. Their median
@@ -54,11 +50,6 @@ final class CopyChoice {
 
 	}
 
-	private final AgreedChoices agreed;
-
-	/** Class of the calls. */
-	private final int kind;
-
 	private Phase phase = Phase.PAUSE;
 
 	/** Whether the way in use is to read. */
@@ -79,40 +70,39 @@ final class CopyChoice {
 	/** Nanoseconds per byte with the way in use. */
 	private double usual;
 
-	CopyChoice(AgreedChoices agreed, int kind) {
-		this.agreed = agreed;
-		this.kind = kind;
-	}
-
 	/**
-	 * Whether the ranks of a call read, by the chooser's choice; the same on every rank.
+	 * @param reads whether the first calls read
 	 */
-	boolean reads(int chooser) {
-		return this.agreed.reads(chooser, this.kind);
+	public CopyChoice(boolean reads) {
+		this.reads = reads;
 	}
 
-	/** Whether this rank is to measure a call, from the arrival of all ranks on. */
-	boolean measures() {
+	/** Whether the next calls are to read. */
+	public boolean reads() {
+		return this.reads != (this.phase == Phase.TRIAL);
+	}
+
+	/** Whether the next call is to be measured. */
+	public boolean measures() {
 		return this.phase != Phase.PAUSE;
 	}
 
 	/**
-	 * Counts a call in which this rank was the chooser.
-	 * @param read whether the ranks have read
+	 * Counts a call.
+	 * @param read whether the bytes were read
 	 * @param nanos duration, if it was to be measured
 	 */
-	void record(Call call, boolean read, long nanos) {
+	public void record(long bytes, boolean read, long nanos) {
 		switch (this.phase) {
-			case PAUSE -> count(call);
+			case PAUSE -> count(bytes);
 			case USUAL -> {
-				if (add(call, read == this.reads, nanos)) {
+				if (add(bytes, read == this.reads, nanos)) {
 					this.usual = median();
-					this.agreed.choose(this.kind, !this.reads);
 					change(Phase.TRIAL);
 				}
 			}
 			case TRIAL -> {
-				if (add(call, read != this.reads, nanos)) {
+				if (add(bytes, read != this.reads, nanos)) {
 					endTrial(median() < GAIN * this.usual);
 				}
 			}
@@ -125,31 +115,30 @@ final class CopyChoice {
 			this.failedTrials = 0;
 		}
 		else {
-			this.agreed.choose(this.kind, this.reads);
 			this.failedTrials++;
 		}
 		change(Phase.PAUSE);
 	}
 
-	private void count(Call call) {
+	private void count(long bytes) {
 		int pause = 1 << Math.clamp(this.failedTrials - FAILED_TRIALS, 0, MAX_DOUBLINGS);
 		this.calls++;
-		if (this.calls >= pause * CALLS_PER_TRIAL * measured(call)
+		if (this.calls >= pause * CALLS_PER_TRIAL * measured(bytes)
 				&& System.nanoTime() - this.since >= pause * MIN_NANOS) {
 			change(Phase.USUAL);
 		}
 	}
 
-	private static long measured(Call call) {
-		return MEASURED + ChunkPipeline.BYTES / call.bytes();
+	private static long measured(long bytes) {
+		return MEASURED + ChunkPipeline.BYTES / bytes;
 	}
 
 	/** Returns whether the measurement is complete. */
-	private boolean add(Call call, boolean counts, long nanos) {
+	private boolean add(long bytes, boolean counts, long nanos) {
 		if (counts) {
-			this.durations[this.calls++ % MEASURED] = (double) nanos / call.bytes();
+			this.durations[this.calls++ % MEASURED] = (double) nanos / bytes;
 		}
-		return this.calls >= measured(call);
+		return this.calls >= measured(bytes);
 	}
 
 	private double median() {
