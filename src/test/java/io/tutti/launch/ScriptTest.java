@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -24,6 +25,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -59,6 +61,9 @@ class ScriptTest {
 	private Path directory;
 
 	private Path checkout;
+
+	/** What the script is run with, such as another user. */
+	private List<String> runner = List.of("env", "--default-signal=INT");
 
 	@BeforeEach
 	void layOutACheckout() throws IOException {
@@ -255,10 +260,12 @@ class ScriptTest {
 	}
 
 	/** Of the ranks of another launcher, rank 0 reports it. */
-	@Test
-	void aBuildThatIsOlderThanTheSourcesIsReported() throws Exception {
-		Path source = Files.createDirectories(this.checkout.resolve("src/main/java")).resolve("Tutti.java");
-		Files.writeString(source, "class Tutti {}");
+	@ParameterizedTest
+	@ValueSource(strings = { "src/main/java/Tutti.java", "application.yml", "pom.xml" })
+	void aBuildThatIsOlderThanTheSourcesIsReported(String file) throws Exception {
+		Path source = this.checkout.resolve(file);
+		Files.createDirectories(source.getParent());
+		Files.writeString(source, "a source");
 		assertThat(start("new", "first", "", "env").exitCode()).isZero();
 		assertThat(errors(start("new", "second", "", "env"))).isEmpty();
 		Files.setLastModifiedTime(source, FileTime.from(Instant.now().plusSeconds(60)));
@@ -305,6 +312,43 @@ class ScriptTest {
 	}
 
 	@Test
+	void aRelativePathToTheJdkIsThatOfTheWorkingDirectory() throws Exception {
+		jdk("new", "25.0.1", RECORDS);
+		Started started = start("new", "out", Map.of("JAVA_HOME", "new", "CDPATH", "check out:."), "env");
+		assertThat(started.out("-XX:AOTCache=")).isEqualTo(cache("launcher").toString());
+		assertThat(started.err()).contains("built by " + this.directory.resolve("new"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void aCheckoutThatCannotBeWrittenIsNamed(boolean hasTarget) throws Exception {
+		Path unwritable = hasTarget ? Files.createDirectory(this.checkout.resolve("target")) : this.checkout;
+		for (Path readable : List.of(this.directory, this.checkout.resolve("tutti"))) {
+			Files.setPosixFilePermissions(readable, PosixFilePermissions.fromString("rwxr-xr-x"));
+		}
+		Files.setPosixFilePermissions(unwritable, PosixFilePermissions.fromString("r-xr-xr-x"));
+		if (Files.isWritable(unwritable)) {
+			this.runner = List.of("sh", "-c", "exec setpriv --reuid=65534 --clear-groups \"$@\"", "sh");
+			assumeThat(start("new", "probe", "", "--version").exitCode()).as("another user can run the script")
+				.isNotIn(126, 127);
+		}
+		Started started = start("new", "out", "", "env");
+		assertThat(started.exitCode()).isEqualTo(64);
+		assertThat(started.err()).singleElement()
+			.asString()
+			.contains(this.checkout.resolve("target") + ", which cannot be written", "run ./tutti once as a user");
+	}
+
+	@Test
+	void aBuildNeedsAHome() throws Exception {
+		Started started = start("new", "out", Map.of("HOME", "", "MAVEN_USER_HOME", ""), "env");
+		assertThat(started.exitCode()).isEqualTo(64);
+		assertThat(started.err()).singleElement().asString().contains("set HOME");
+		assertThat(start("new", "maven", Map.of("HOME", "", "MAVEN_USER_HOME", "/m2"), "env").exitCode()).isZero();
+		assertThat(start("new", "built", Map.of("HOME", "", "MAVEN_USER_HOME", ""), "env").exitCode()).isZero();
+	}
+
+	@Test
 	void aBuildThatFailsIsAnError() throws Exception {
 		script(this.checkout.resolve("mvnw"), "echo no network; exit 1");
 		Started started = start("new", "out", "", "env");
@@ -343,7 +387,7 @@ class ScriptTest {
 
 	private static void script(Path file, String text) throws IOException {
 		Files.writeString(file, "#!/bin/sh\n" + text + "\n");
-		assertThat(file.toFile().setExecutable(true)).isTrue();
+		assertThat(file.toFile().setExecutable(true, false)).isTrue();
 	}
 
 	/**
@@ -356,8 +400,8 @@ class ScriptTest {
 
 	private Started start(String jdk, String name, Map<String, String> environment, String... arguments)
 			throws IOException {
-		List<String> command = new ArrayList<>(
-				List.of("env", "--default-signal=INT", this.checkout.resolve("tutti").toString()));
+		List<String> command = new ArrayList<>(this.runner);
+		command.add(this.checkout.resolve("tutti").toString());
 		command.addAll(List.of(arguments));
 		ProcessBuilder builder = new ProcessBuilder(command).directory(this.directory.toFile())
 			.redirectInput(new File("/dev/null"))
