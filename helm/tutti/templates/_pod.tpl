@@ -267,6 +267,9 @@ tolerations:
 {{- if ne $values.backend "tcp" }}
 - name: SPRING_PROFILES_ACTIVE
   value: {{ $values.backend }}
+# For programs without Spring.
+- name: TUTTI_BACKEND
+  value: {{ $values.backend }}
 {{- end }}
 {{- if not $values.workload.program }}
 - name: TUTTI_VECTORS

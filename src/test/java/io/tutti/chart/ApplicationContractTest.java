@@ -15,6 +15,7 @@ import java.util.stream.IntStream;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.Backends;
 import io.tutti.ExitCode;
+import io.tutti.launch.ProcessProperties;
 import io.tutti.launch.RankResolution;
 import io.tutti.launch.ResolutionSettings;
 import io.tutti.probe.GroupProbe;
@@ -146,7 +147,14 @@ class ApplicationContractTest {
 	@Test
 	void theBackendIsAnApplicationProfile() {
 		assertThat(Backends.names()).contains(chart.scenario("nccl").environment().get("SPRING_PROFILES_ACTIVE"));
-		assertThat(chart.scenario("default").environment()).doesNotContainKey("SPRING_PROFILES_ACTIVE");
+		assertThat(chart.scenario("default").environment()).doesNotContainKeys("SPRING_PROFILES_ACTIVE",
+				"TUTTI_BACKEND");
+	}
+
+	@Test
+	void aProgramWithoutSpringReadsTheBackend() {
+		Map<String, String> environment = chart.scenario("program").environment();
+		assertThat(ProcessProperties.of(Map.of(), environment).text("tutti.backend")).isEqualTo("mpi");
 	}
 
 	@Test

@@ -103,10 +103,10 @@ public final class LaunchCommand implements Callable<Integer> {
 	public Integer call() throws InterruptedException {
 		LaunchConsole console = LaunchConsole.ofThisProcess();
 		try {
-			requireBackend();
+			Map<String, String> environment = environment();
 			LaunchedCommand launched = launched();
 			ProcessProperties ofRanks = ofRanks(launched).with(this.command);
-			LaunchPlan plan = plan(launched, ofRanks);
+			LaunchPlan plan = plan(launched, ofRanks, environment);
 			LaunchTimings timings = LaunchTimings.from(ofRanks);
 			return new StoppableLaunch(new LocalLauncher(plan, timings, console), timings.longestStop()).run();
 		}
@@ -137,16 +137,7 @@ public final class LaunchCommand implements Callable<Integer> {
 			.anyMatch((folder) -> Files.isExecutable(Path.of(folder, word)));
 	}
 
-	/** An application's own profiles may follow that of the backend. */
-	private void requireBackend() {
-		if (this.profile != null
-				&& Stream.of(this.profile.split(",")).map(String::strip).noneMatch(BACKENDS::contains)) {
-			throw new IllegalArgumentException("--profile " + this.profile + " is not a backend. "
-					+ NearestName.advice(this.profile, BACKENDS, "The backends are " + String.join(", ", BACKENDS)));
-		}
-	}
-
-	private LaunchPlan plan(LaunchedCommand launched, ProcessProperties ofRanks) {
+	private LaunchPlan plan(LaunchedCommand launched, ProcessProperties ofRanks, Map<String, String> environment) {
 		if (this.nodes > 1 && this.masterAddress == null) {
 			throw new IllegalArgumentException(
 					"--nnodes " + this.nodes + " needs --master-addr, the machine with node rank 0");
@@ -155,7 +146,7 @@ public final class LaunchCommand implements Callable<Integer> {
 		Integer port = (this.masterPort == null && this.nodes > 1) ? Integer.valueOf(RankAssignment.DEFAULT_MASTER_PORT)
 				: this.masterPort;
 		return new LaunchPlan(launched, this.ranksPerNode, this.nodes, this.nodeRank, address, port, this.maxRestarts,
-				elastic(launched, ofRanks), environment());
+				elastic(launched, ofRanks), environment);
 	}
 
 	private @Nullable ElasticRanks elastic(LaunchedCommand launched, ProcessProperties ofRanks) {
@@ -193,8 +184,28 @@ public final class LaunchCommand implements Callable<Integer> {
 		}
 		if (this.profile != null) {
 			environment.put("SPRING_PROFILES_ACTIVE", this.profile);
+			// Read by programs without Spring.
+			environment.put("TUTTI_BACKEND", backend(this.profile));
 		}
 		return environment;
+	}
+
+	/** The backend among the profiles, which an application's own may accompany. */
+	private static String backend(String profiles) {
+		List<String> named = Stream.of(profiles.split(","))
+			.map(String::strip)
+			.filter(BACKENDS::contains)
+			.distinct()
+			.toList();
+		if (named.isEmpty()) {
+			throw new IllegalArgumentException("--profile " + profiles + " is not a backend. "
+					+ NearestName.advice(profiles, BACKENDS, "The backends are " + String.join(", ", BACKENDS)));
+		}
+		if (named.size() > 1) {
+			throw new IllegalArgumentException(
+					"--profile " + profiles + " names the backends " + String.join(" and ", named) + ": keep one");
+		}
+		return named.getFirst();
 	}
 
 	private void requireHttpPorts(int first) {

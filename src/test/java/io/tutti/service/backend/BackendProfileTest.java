@@ -33,6 +33,15 @@ class BackendProfileTest {
 		assertThat(this.environment.getActiveProfiles()).containsExactly("production", "mpi");
 	}
 
+	/** As {@code launch --profile} and the chart set both. */
+	@Test
+	void profileAndPropertyMayNameTheSameBackend() {
+		this.environment.setActiveProfiles("mpi", "production");
+		this.environment.setProperty("tutti.backend", "mpi");
+		process();
+		assertThat(this.environment.getActiveProfiles()).containsExactly("mpi", "production");
+	}
+
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
 			foo  | tutti.backend=foo is not a backend. The backends are tcp, mpi, nccl

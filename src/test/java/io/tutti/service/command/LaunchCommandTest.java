@@ -65,9 +65,9 @@ class LaunchCommandTest {
 	@Test
 	void portAndProfileReachEveryRank() throws Exception {
 		Process launcher = launch("--http-port=9000", "--profile=tcp", "--master-port=4242", "--", "sh", "-c",
-				"echo $TUTTI_HTTP_PORT $SPRING_PROFILES_ACTIVE $MASTER_PORT");
+				"echo $TUTTI_HTTP_PORT $SPRING_PROFILES_ACTIVE $TUTTI_BACKEND $MASTER_PORT");
 		assertThat(exitCode(launcher)).isZero();
-		assertThat(lines("out")).containsExactly("[0] 9000 tcp 4242");
+		assertThat(lines("out")).containsExactly("[0] 9000 tcp tcp 4242");
 	}
 
 	@ParameterizedTest
@@ -83,17 +83,19 @@ class LaunchCommandTest {
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
-			mpl   | --profile mpl is not a backend. Did you mean mpi?
-			other | --profile other is not a backend. The backends are tcp, mpi, nccl
+			mpl      | --profile mpl is not a backend. Did you mean mpi?
+			other    | --profile other is not a backend. The backends are tcp, mpi, nccl
+			mpi,nccl | --profile mpi,nccl names the backends mpi and nccl: keep one
 			""")
-	void aProfileThatIsNotABackendIsRefused(String profile, String message) throws Exception {
+	void aProfileThatIsNotOneBackendIsRefused(String profile, String message) throws Exception {
 		assertThat(exitCode(launch("--profile", profile, "true"))).isEqualTo(64);
 		assertThat(lines("err")).singleElement().asString().isEqualTo("tutti launch: " + message);
 	}
 
 	@Test
 	void anApplicationsOwnProfileMayAccompanyTheBackend() throws Exception {
-		assertThat(exitCode(launch("--profile", "mine,mpi", "true"))).isZero();
+		assertThat(exitCode(launch("--profile", "mine, mpi", "sh", "-c", "echo $TUTTI_BACKEND"))).isZero();
+		assertThat(lines("out")).containsExactly("[0] mpi");
 		assertThat(lines("err")).isEmpty();
 	}
 
