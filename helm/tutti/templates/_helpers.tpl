@@ -289,55 +289,79 @@ ports:
 {{- include "tutti.checkPlaces" . -}}
 {{- end -}}
 
-{{/* Probes, Service, policy and test ask where the values say, so nothing else may move a rank. */}}
+{{/*
+Probes, Service, policy and test ask where the values say, so nothing else may move a rank. Names are compared as Spring does:
+without hyphens and case, and variables also without underscores.
+*/}}
 {{- define "tutti.checkPlaces" -}}
 {{- $values := .Values -}}
-{{- $own := list -}}
-{{- range (include "tutti.ownEnv" . | fromYamlArray) -}}
-{{- $own = append $own .name -}}
+{{- $numbers := "the chart numbers the ranks by worldSize and ranksPerPod" -}}
+{{- $http := "probes depend on ports.http: set that" -}}
+{{- $anywhere := dict
+  "tutti[.](rank|worldsize)" $numbers
+  "tutti[.]masteraddress" "peers depend on the first pod"
+  "tutti[.]masterport" "peers depend on ports.rendezvous: set that"
+  "tutti[.]elastic[.](minranks|maxranks|endpoints)" "the pods and ports of an elastic group depend on elastic.minRanks: set that"
+  "tutti[.]backend" "the NetworkPolicy depends on backend: set that"
+-}}
+{{- $options := dict "tutti[.](transport[.]port|rendezvous[.]bindaddress)" "peers depend on the values under ports" -}}
+{{- if not $values.workload.program -}}
+{{- $anywhere = merge $anywhere (dict
+  "(management[.])?server[.](port|address)" $http
+  "(management[.])?server[.]ssl([.].*)?" "probes depend on tls.http: set that"
+  "management[.]endpoints[.]web[.](basepath|pathmapping([.].*)?)|tutti[.]http[.]basepath" "probes and test depend on its default"
+  "server[.]servlet[.]contextpath|spring[.]mvc[.]servlet[.]path" "probes and test depend on its default")
+-}}
+{{- $options = merge $options (dict "httpport|tutti[.]http[.](port|address)" $http) -}}
 {{- end -}}
-{{- $names := list -}}
+{{- $settings := list -}}
 {{- range $values.extraEnv -}}
-{{- $names = append $names .name -}}
-{{- if has .name $own -}}
-{{- fail (printf "extraEnv sets %s, which the chart sets from another value" .name) -}}
-{{- end -}}
-{{- if regexMatch "^(MANAGEMENT_)?SERVER_(PORT|ADDRESS|SSL_.*)$" .name -}}
-{{- fail (printf "extraEnv sets %s, but probes use ports.http: set that" .name) -}}
-{{- end -}}
-{{- if regexMatch "^TUTTI_MASTER_?(ADDRESS|PORT)$" .name -}}
-{{- fail (printf "extraEnv sets %s, but peers use the first pod and ports.rendezvous" .name) -}}
-{{- end -}}
-{{- if regexMatch "^(MANAGEMENT_ENDPOINTS_WEB|TUTTI_HTTP)_BASE_?PATH$" .name -}}
-{{- fail (printf "extraEnv sets %s, but probes and test use its default" .name) -}}
-{{- end -}}
-{{- if regexMatch "^(RANK|WORLD_SIZE|TUTTI_(RANK|WORLD_?SIZE))$" .name -}}
-{{- fail (printf "extraEnv sets %s, but the chart numbers the ranks by worldSize and ranksPerPod" .name) -}}
-{{- end -}}
-{{- end -}}
-{{- $elastic := "TUTTI_ELASTIC_(MIN_?RANKS|MAX_?RANKS|ENDPOINTS)|--tutti[.]elastic[.](min-?ranks|max-?ranks|endpoints)(=.*)?" -}}
-{{- range concat $names $values.workload.args -}}
-{{- if regexMatch (printf "^(%s)$" $elastic) . -}}
-{{- fail (printf "%s is set, but the pods and ports of an elastic group depend on elastic.minRanks: set that" .) -}}
-{{- end -}}
+{{- $settings = append $settings (dict "text" (printf "extraEnv sets %s" .name) "name" (lower .name | replace "_" "") "value" .value "dot" "" "reasons" $anywhere) -}}
 {{- end -}}
 {{- range $values.workload.args -}}
-{{- if regexMatch "^--(http-port|tutti[.](rank|world-?[sS]ize|master-?([aA]ddress|[pP]ort))|tutti[.](http|transport|rendezvous)[.](port|address|bind-address)|(management[.])?server[.](port|address|ssl[.].*)|(management[.]endpoints[.]web|tutti[.]http)[.]base-path)(=|$)" . -}}
-{{- fail (printf "workload.args has %s, but probes and peers use worldSize, the values under ports, and the default paths" .) -}}
+{{- $option := splitn "=" 2 . -}}
+{{- if hasPrefix "--" . -}}
+{{- $settings = append $settings (dict "text" (printf "workload.args has %s" .) "name" (lower $option._0 | replace "-" "") "value" $option._1 "dot" "[.]" "reasons" (merge $options $anywhere)) -}}
 {{- end -}}
 {{- end -}}
-{{- $port := "probes depend on ports.http: set that" -}}
-{{- $path := "probes depend on its default" -}}
-{{- $number := "the chart numbers the ranks by worldSize and ranksPerPod" -}}
-{{- range $path, $reason := dict "server.port" $port "server.address" $port "management.server.port" $port "server.ssl" "probes depend on tls.http: set that" "management.endpoints.web.base-path" $path "tutti.http.base-path" $path "tutti.master-address" "peers depend on the first pod" "tutti.master-port" "peers depend on ports.rendezvous: set that" "tutti.rank" $number "tutti.world-size" $number "tutti.masterAddress" "peers depend on the first pod" "tutti.masterPort" "peers depend on ports.rendezvous: set that" "tutti.worldSize" $number -}}
-{{- $section := $values.config -}}
-{{- range initial (splitList "." $path) -}}
-{{- if kindIs "map" $section -}}
-{{- $section = get $section . -}}
+{{- range $name, $value := include "tutti.flat" $values.config | fromJson -}}
+{{- $settings = append $settings (dict "text" (printf "config sets %s" $name) "name" (lower $name | replace "-" "" | replace "_" "") "value" $value "dot" "[.]" "reasons" $anywhere) -}}
+{{- end -}}
+{{- range $setting := $settings -}}
+{{- range $pattern, $reason := $setting.reasons -}}
+{{- if regexMatch (printf "^(%s)$" $pattern | replace "[.]" $setting.dot) $setting.name -}}
+{{- fail (printf "%s, but %s" $setting.text $reason) -}}
 {{- end -}}
 {{- end -}}
-{{- if or (hasKey $values.config $path) (and (kindIs "map" $section) (hasKey $section (splitList "." $path | last))) -}}
-{{- fail (printf "config sets %s, but %s" $path $reason) -}}
+{{- if and (regexMatch (replace "[.]" .dot "^spring[.]profiles[.](active|include)$") .name) (regexMatch "(^|,) *(tcp|mpi|nccl) *(,|$)" (join "," .value)) -}}
+{{- fail (printf "%s to a backend, but the NetworkPolicy depends on backend: set that" .text) -}}
 {{- end -}}
 {{- end -}}
+{{- $own := list -}}
+{{- range (include "tutti.ownEnv" . | fromYamlArray) -}}
+{{- $own = append $own (replace "_" "" .name) -}}
+{{- end -}}
+{{- range $values.extraEnv -}}
+{{- if has (replace "_" "" .name) $own -}}
+{{- fail (printf "extraEnv sets %s, which the chart sets from another value" .name) -}}
+{{- end -}}
+{{- if has .name (list "RANK" "WORLD_SIZE") -}}
+{{- fail (printf "extraEnv sets %s, but %s" .name $numbers) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The names and values of config or a section of it, however its names are nested. */}}
+{{- define "tutti.flat" -}}
+{{- $flat := dict -}}
+{{- range $key, $value := . -}}
+{{- if and (kindIs "map" $value) (not (empty $value)) -}}
+{{- range $name, $leaf := include "tutti.flat" $value | fromJson -}}
+{{- $_ := set $flat (printf "%s.%s" $key $name) $leaf -}}
+{{- end -}}
+{{- else -}}
+{{- $_ := set $flat $key $value -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $flat -}}
 {{- end -}}

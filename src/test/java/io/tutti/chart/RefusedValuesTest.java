@@ -97,8 +97,8 @@ class RefusedValuesTest {
 					{config: {server: {port: 1}}}                                                       | probes depend on ports.http
 					{config: {management.server.port: 1}}                                               | probes depend on ports.http
 					{config: {server: {ssl: {bundle: ranks}}}}                                          | probes depend on tls.http
-					{config: {management: {endpoints: {web: {base-path: /}}}}}                          | probes depend on its default
-					{config: {tutti.http.base-path: /api}}                                              | probes depend on its default
+					{config: {management: {endpoints: {web: {base-path: /}}}}}                          | probes and test depend on its default
+					{config: {tutti.http.base-path: /api}}                                              | probes and test depend on its default
 					{extraEnv: [{name: MANAGEMENT_ENDPOINTS_WEB_BASEPATH, value: /}]}                   | MANAGEMENT_ENDPOINTS_WEB_BASEPATH
 					{extraEnv: [{name: TUTTI_HTTP_BASE_PATH, value: /api}]}                             | TUTTI_HTTP_BASE_PATH
 					{extraEnv: [{name: RANK, value: "0"}]}                                              | RANK, but the chart numbers
@@ -120,8 +120,8 @@ class RefusedValuesTest {
 					{worldSize: 4, ranksPerPod: 2, ports: {formation: 65535}}                           | up to 65535
 					{extraEnv: [{name: TUTTI_ELASTIC_MINRANKS, value: "1"}]}                            | depend on elastic.minRanks
 					{workload: {kind: Job, args: ["--tutti.elastic.min-ranks=1"]}}                      | depend on elastic.minRanks
-					{extraEnv: [{name: TUTTI_MASTER_PORT, value: "1"}]}                                 | TUTTI_MASTER_PORT, but peers use
-					{extraEnv: [{name: TUTTI_MASTERADDRESS, value: a}]}                                 | TUTTI_MASTERADDRESS, but peers use
+					{extraEnv: [{name: TUTTI_MASTER_PORT, value: "1"}]}                                 | TUTTI_MASTER_PORT, but peers depend on ports.rendezvous
+					{extraEnv: [{name: TUTTI_MASTERADDRESS, value: a}]}                                 | TUTTI_MASTERADDRESS, but peers depend on the first pod
 					{extraEnv: [{name: TUTTI_RANK, value: "0"}]}                                        | TUTTI_RANK, but the chart numbers
 					{extraEnv: [{name: TUTTI_WORLDSIZE, value: "2"}]}                                   | TUTTI_WORLDSIZE, but the chart numbers
 					{workload: {kind: Job, args: ["--tutti.master-port=1"]}}                            | --tutti.master-port=1
@@ -134,6 +134,29 @@ class RefusedValuesTest {
 					{config: {tutti.master-address: a}}                                                 | tutti.master-address, but peers depend on the first pod
 					{config: {tutti: {rank: 0}}}                                                        | tutti.rank, but the chart numbers
 					{config: {tutti: {world-size: 3}}}                                                  | tutti.world-size, but the chart numbers
+					{config: {tutti: {backend: nccl}}}                                                  | tutti.backend, but the NetworkPolicy depends on backend
+					{config: {spring: {profiles: {active: [a, nccl]}}}}                                 | depends on backend
+					{config: {spring.profiles.include: nccl}}                                           | depends on backend
+					{extraEnv: [{name: TUTTI_BACKEND, value: nccl}]}                                    | TUTTI_BACKEND, but the NetworkPolicy depends on backend
+					{extraEnv: [{name: SPRING_PROFILES_ACTIVE, value: "a, nccl"}]}                      | SPRING_PROFILES_ACTIVE to a backend, but
+					{workload: {kind: Job, args: ["--tutti.backend=nccl"]}}                             | depends on backend
+					{workload: {kind: Job, args: ["--spring.profiles.active=nccl"]}}                    | depends on backend
+					{workload: {kind: Job, program: [a], args: ["--tutti.backend=nccl"]}}               | depends on backend
+					{backend: mpi, extraEnv: [{name: SPRING_PROFILES_ACTIVE, value: a}]}                | SPRING_PROFILES_ACTIVE, which the chart sets
+					{config: {server.servlet: {context-path: /x}}}                                      | server.servlet.context-path, but probes
+					{config: {server: {servlet: {contextPath: /x}}}}                                    | server.servlet.contextPath, but probes
+					{config: {spring: {mvc: {servlet.path: /x}}}}                                       | spring.mvc.servlet.path, but probes
+					{config: {management: {endpoints.web: {path-mapping: {health: up}}}}}               | path-mapping.health, but probes
+					{config: {tutti: {http.base-path: /x}}}                                             | tutti.http.base-path, but probes
+					{config: {management.server: {port: 1}}}                                            | management.server.port, but probes
+					{config: {tutti: {elastic: {min-ranks: 1}}}}                                        | depend on elastic.minRanks
+					{extraEnv: [{name: SERVER_SERVLET_CONTEXT_PATH, value: /x}]}                        | SERVER_SERVLET_CONTEXT_PATH, but probes
+					{extraEnv: [{name: MANAGEMENT_ENDPOINTS_WEB_PATHMAPPING_HEALTH, value: up}]}        | PATHMAPPING_HEALTH, but probes
+					{workload: {kind: Job, args: ["--spring.mvc.servlet.path=/x"]}}                     | --spring.mvc.servlet.path=/x, but probes
+					{extraEnv: [{name: TUTTI_HTTP_ALLOWED_HOSTS, value: a}]}                            | TUTTI_HTTP_ALLOWED_HOSTS, which the chart sets
+					{extraEnv: [{name: TUTTI_WORLD_SIZE, value: "2"}]}                                  | TUTTI_WORLD_SIZE, but the chart numbers
+					{extraEnv: [{name: SERVER_SSL_BUNDLE, value: a}]}                                   | SERVER_SSL_BUNDLE, but probes depend on tls.http
+					{workload: {kind: Job, program: [a], args: ["--tutti.transport.port=1"]}}           | --tutti.transport.port=1, but peers
 					{fullnameOverride: 9lives}                                                          | must begin with a letter
 					""")
 	void contradictoryValuesAreRejectedByName(String values, String named) {
@@ -147,10 +170,16 @@ class RefusedValuesTest {
 			"{config: {server: {tomcat: {threads: {max: 9}}}, management: {tracing: {}}}}",
 			"{extraEnv: [{name: SERVER_TOMCAT_THREADS_MAX, value: '9'}]}",
 			"{workload: {kind: Job, args: [--epochs, '5']}}", "{workload: {kind: Job, args: [--tutti.rank-log, a]}}",
-			"{config: {tutti: {transport: {kind: tcp}}}}", "{extraEnv: [{name: TUTTI_RANKS, value: a}]}",
-			"{checkpoint: {existingClaim: runs, mountPath: /data/app}}", "{podLabels: {app: mine}}",
-			"{gpu: {count: 1}, resources: {limits: {memory: 2Gi}}}", "{timeouts: {abortSeconds: 30}}",
-			"{shm: {size: 1Gi}}", "{backend: mpi}", "{worldSize: 4, ranksPerPod: 4}",
+			"{config: {tutti: {transport: {kind: tcp}}}}", "{config: {spring: {profiles: {active: mpi2}}, server: {}}}",
+			"{extraEnv: [{name: SPRING_PROFILES_ACTIVE, value: mine}]}",
+			"{config: {server.servlet.session.timeout: 5m}}",
+			"{workload: {kind: Job, args: [--server-port, '9', --spring.profiles.active=mine]}}",
+			"{extraEnv: [{name: SERVER_PORT, value: '9'}], workload: {kind: Job, program: [a], args: [--http-port=9]}}",
+			"{workload: {kind: Job, program: [a], args: [--server.port=9]}, config: {server: {servlet.context-path: /a}}}",
+			"{extraEnv: [{name: HTTP_PORT, value: '9'}, {name: SOLVER, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]}",
+			"{extraEnv: [{name: TUTTI_RANKS, value: a}]}", "{checkpoint: {existingClaim: runs, mountPath: /data/app}}",
+			"{podLabels: {app: mine}}", "{gpu: {count: 1}, resources: {limits: {memory: 2Gi}}}",
+			"{timeouts: {abortSeconds: 30}}", "{shm: {size: 1Gi}}", "{backend: mpi}", "{worldSize: 4, ranksPerPod: 4}",
 			"{workload: {kind: Job, task: a.B$C}}", "{workload: {kind: StatefulSet, program: [a]}}",
 			"{backend: nccl, gpu: {count: 1}}", "{fullnameOverride: nine-lives}",
 			"{worldSize: 4, elastic: {minRanks: 4}}", "{worldSize: 3000, elastic: {minRanks: 4}}",
