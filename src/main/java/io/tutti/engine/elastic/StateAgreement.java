@@ -13,7 +13,7 @@ import io.tutti.ElasticEvent;
 import io.tutti.ElasticState;
 import io.tutti.Failure;
 import io.tutti.ProcessGroup;
-import io.tutti.engine.spi.Sha256Digest;
+import io.tutti.engine.spi.Sha256;
 
 /**
  * What this rank's state is worth, from generation to generation. When a generation has
@@ -118,7 +118,7 @@ final class StateAgreement {
 	}
 
 	private Summary summary(ElasticState state) {
-		return new Summary(this.held, state.step(), Sha256Digest.of(state.digest()));
+		return new Summary(this.held, state.step(), Sha256.of(state.digest()));
 	}
 
 	private static List<Summary> gather(ProcessGroup group, Summary own) {

@@ -16,7 +16,7 @@ import java.util.jar.JarEntry;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-import io.tutti.engine.spi.Sha256Digest;
+import io.tutti.engine.spi.Sha256;
 
 /**
  * The native libraries for Linux on x86-64 in the jars of the JavaCPP presets that Tutti
@@ -102,8 +102,7 @@ record BundledLibraries(SortedMap<String, BundledLibrary> byName) {
 		StringBuilder text = new StringBuilder();
 		this.byName
 			.forEach((name, library) -> text.append(name + " " + library.bytes() + " " + library.checksum() + "\n"));
-		return HexFormat.of()
-			.formatHex(Sha256Digest.of(text.toString().getBytes(StandardCharsets.UTF_8)), 0, KEY_BYTES);
+		return HexFormat.of().formatHex(Sha256.of(text.toString().getBytes(StandardCharsets.UTF_8)), 0, KEY_BYTES);
 	}
 
 	/** Unpacked size in MB, rounded up. */

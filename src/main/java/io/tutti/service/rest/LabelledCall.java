@@ -3,12 +3,12 @@ package io.tutti.service.rest;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 
 import io.tutti.Collective;
 import io.tutti.DataType;
 import io.tutti.ReduceOp;
 import io.tutti.engine.spi.CallSignature;
+import io.tutti.engine.spi.Sha256;
 
 /**
  * A collective that a process beside this rank requests, with the sizes of this rank's
@@ -86,15 +86,10 @@ record LabelledCall(Collective collective, DataType type, ReduceOp op, int root,
 
 	/** SHA-256 of this call and its body, which identifies a repeated call. */
 	byte[] digest(MemorySegment body) {
-		try {
-			MessageDigest digest = MessageDigest.getInstance("SHA-256");
-			digest.update(toString().getBytes(StandardCharsets.UTF_8));
-			digest.update(body.asByteBuffer());
-			return digest.digest();
-		}
-		catch (NoSuchAlgorithmException ex) {
-			throw new IllegalStateException(ex);
-		}
+		MessageDigest digest = Sha256.newDigest();
+		digest.update(toString().getBytes(StandardCharsets.UTF_8));
+		digest.update(body.asByteBuffer());
+		return digest.digest();
 	}
 
 	private boolean splitsBody() {

@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 
 import io.opentelemetry.api.trace.SpanId;
 import io.opentelemetry.api.trace.TraceId;
-import io.tutti.engine.spi.Sha256Digest;
+import io.tutti.engine.spi.Sha256;
 
 /**
  * The trace of one collective. Its ids are derived from values that every rank knows, so
@@ -21,7 +21,7 @@ record CallTrace(long high, long low) {
 	private static final long FACTOR = 0x9E37_79B9_7F4A_7C15L;
 
 	static CallTrace of(String jobId, long generation, String group, long sequence) {
-		ByteBuffer digest = ByteBuffer.wrap(Sha256Digest
+		ByteBuffer digest = ByteBuffer.wrap(Sha256
 			.of((jobId + '\n' + generation + '\n' + group + '\n' + sequence).getBytes(StandardCharsets.UTF_8)));
 		return new CallTrace(digest.getLong(), digest.getLong());
 	}

@@ -19,7 +19,8 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-import io.tutti.training.internal.Sha256;
+import io.tutti.engine.spi.Sha256;
+
 import tools.jackson.core.JacksonException;
 
 /**

@@ -18,7 +18,8 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 
-import io.tutti.training.internal.Sha256;
+import io.tutti.engine.spi.Sha256;
+
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 

@@ -13,7 +13,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 
-import io.tutti.training.internal.Sha256;
+import io.tutti.engine.spi.Sha256;
 
 /**
  * Writes tensors to a safetensors file.

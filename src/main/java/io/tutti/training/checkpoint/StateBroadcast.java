@@ -11,8 +11,8 @@ import java.util.function.Supplier;
 
 import io.tutti.DataType;
 import io.tutti.ProcessGroup;
+import io.tutti.engine.spi.Sha256;
 import io.tutti.training.ReplicaMismatchException;
-import io.tutti.training.internal.Sha256;
 import org.bytedeco.javacpp.PointerScope;
 import org.jspecify.annotations.Nullable;
 

@@ -8,6 +8,7 @@ import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 
 import io.tutti.DataType;
+import io.tutti.engine.spi.Sha256;
 import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;

@@ -7,7 +7,7 @@ import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.List;
 
-import io.tutti.training.internal.Sha256;
+import io.tutti.engine.spi.Sha256;
 
 /**
  * A labelled data set: rows of features, and the class of each row.

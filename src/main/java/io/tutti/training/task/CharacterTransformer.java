@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.OptionalDouble;
 
 import io.tutti.engine.RegularFile;
-import io.tutti.engine.spi.Sha256Digest;
+import io.tutti.engine.spi.Sha256;
 import io.tutti.training.Batch;
 import io.tutti.training.SampleCounts;
 import io.tutti.training.TaskOption;
@@ -126,7 +126,7 @@ public final class CharacterTransformer implements TrainingTask {
 	public SampleCounts load(long seed, TrainingDevice device) {
 		String text = read();
 		this.vocabulary = Vocabulary.of(text);
-		this.textHash = HexFormat.of().formatHex(Sha256Digest.of(text.getBytes(StandardCharsets.UTF_8)));
+		this.textHash = HexFormat.of().formatHex(Sha256.of(text.getBytes(StandardCharsets.UTF_8)));
 		int cut = (int) (text.length() * TRAINING_PART);
 		this.training = device.take(pieces(text.substring(0, cut), this.options.stride()));
 		this.test = device.take(pieces(text.substring(cut), this.options.context()));

@@ -15,7 +15,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
-import io.tutti.training.internal.Sha256;
+import io.tutti.engine.spi.Sha256;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;

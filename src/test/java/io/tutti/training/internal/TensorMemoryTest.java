@@ -4,6 +4,7 @@ import java.lang.foreign.ValueLayout;
 import java.security.MessageDigest;
 
 import io.tutti.engine.javacpp.NativeLibraryPreparation;
+import io.tutti.engine.spi.Sha256;
 import io.tutti.training.SharesLibtorch;
 import org.bytedeco.javacpp.PointerScope;
 import org.bytedeco.pytorch.Scalar;

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 
-import io.tutti.engine.spi.Sha256Digest;
+import io.tutti.engine.spi.Sha256;
 
 /**
  * Names new segments in the shared-memory directory and removes stale ones of dead
@@ -60,7 +60,7 @@ final class SegmentDirectory {
 	}
 
 	private static String hash(String job) {
-		return HexFormat.of().formatHex(Sha256Digest.of(job.getBytes(StandardCharsets.UTF_8)), 0, 8);
+		return HexFormat.of().formatHex(Sha256.of(job.getBytes(StandardCharsets.UTF_8)), 0, 8);
 	}
 
 }

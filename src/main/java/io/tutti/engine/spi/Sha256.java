@@ -1,4 +1,4 @@
-package io.tutti.training.internal;
+package io.tutti.engine.spi;
 
 import java.lang.foreign.MemorySegment;
 import java.security.MessageDigest;
@@ -6,7 +6,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
- * SHA-256, used to compare data and parameters and to detect damaged checkpoints.
+ * SHA-256, which every JDK has. Compares data and parameters, and detects damaged files.
  */
 public final class Sha256 {
 
@@ -24,8 +24,13 @@ public final class Sha256 {
 			return MessageDigest.getInstance("SHA-256");
 		}
 		catch (NoSuchAlgorithmException ex) {
-			throw new IllegalStateException("this JVM lacks SHA-256, which every JVM must have", ex);
+			throw new IllegalStateException("every JDK has SHA-256", ex);
 		}
+	}
+
+	/** The hash of some bytes. */
+	public static byte[] of(byte[] bytes) {
+		return newDigest().digest(bytes);
 	}
 
 	/** Adds memory of any size to a digest. */
