@@ -45,7 +45,9 @@ import org.jspecify.annotations.Nullable;
  * the group is closed: a rank that was stopped meanwhile, for example by a debugger, may
  * still write to it. On an MPI library ({@code tutti.mpi.library}), leave the native
  * buffers of a call or message that has failed with the group alive and untouched until
- * the process ends, since the library may still read and write them.
+ * the process ends, since the library may still read and write them. Nor does it protect
+ * a posted receive, whose message it writes to the address of a closed buffer: cancel the
+ * receive first.
  * <p>
  * <b>Results</b> are bit-identical on every rank and from run to run. The documentation
  * lists the algorithms and their papers ({@code algorithms.md}).

@@ -35,10 +35,11 @@ public final class GroupStateException extends IllegalStateException implements 
 
 	/**
 	 * For a message whose buffer was closed before it was transferred.
-	 * @param peer rank of the group at the other end
+	 * @param peer rank of the group at the other end, negative for any
 	 */
 	public static GroupStateException bufferClosed(GroupIdentity identity, int peer, String problem) {
-		return new GroupStateException(CallOrigin.about(identity, List.of(peer)), problem, null);
+		return new GroupStateException(CallOrigin.about(identity, (peer >= 0) ? List.of(peer) : List.of()), problem,
+				null);
 	}
 
 	@Override

@@ -379,6 +379,11 @@ public final class LibMpiMessages implements PointToPoint {
 				this.identity.name(), this.identity.members().get(source), type, room);
 	}
 
+	/** A receive whose buffer was closed. */
+	GroupStateException bufferClosed(int peer, String problem) {
+		return GroupStateException.bufferClosed(this.identity, peer, problem);
+	}
+
 	private CollectiveException failed(Failure.Kind kind, List<Integer> peers, String detail, Deadline deadline) {
 		List<Integer> ranks = peers.stream().map(this.identity.members()::get).toList();
 		return this.identity.exception(new Failure(kind, this.identity.name(), -1, null, ranks, detail,

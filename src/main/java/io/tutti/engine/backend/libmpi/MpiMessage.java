@@ -11,6 +11,7 @@ import io.tutti.Failure;
 import io.tutti.Message;
 import io.tutti.MessageMismatchException;
 import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.spi.GroupStateException;
 import io.tutti.engine.spi.NativeMemory;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +21,8 @@ import org.jspecify.annotations.Nullable;
 final class MpiMessage extends MpiOperation {
 
 	private static final long ALIGNMENT = 64;
+
+	private static final String KEEP_OPEN = ": keep its arena open, or do not free it, until the call returns or its work is done";
 
 	/** Limit for the library to end a receive that is to be withdrawn. */
 	static final Duration WITHDRAWAL = Duration.ofSeconds(1);
@@ -105,6 +108,7 @@ final class MpiMessage extends MpiOperation {
 
 	@Override
 	boolean begin(MpiCalls calls) {
+		requireOpenBuffer();
 		MpiCommunicator communicator = this.messages.communicator();
 		MpiAbi abi = communicator.world().abi();
 		long mpiType = abi.type(this.type);
@@ -121,14 +125,15 @@ final class MpiMessage extends MpiOperation {
 
 	@Override
 	void ended(MpiCalls calls, int code) {
-		MpiAbi abi = this.messages.communicator().world().abi();
+		if (this.withdrawal != null && calls.isCancelled(status())) {
+			throw this.withdrawal;
+		}
+		requireOpenBuffer();
 		if (this.sends) {
 			super.ended(calls, code);
 			return;
 		}
-		if (this.withdrawal != null && calls.isCancelled(status())) {
-			throw this.withdrawal;
-		}
+		MpiAbi abi = this.messages.communicator().world().abi();
 		boolean truncated = code != 0 && calls.isTruncation(code);
 		if (!truncated) {
 			super.ended(calls, code);
@@ -144,6 +149,14 @@ final class MpiMessage extends MpiOperation {
 					mismatched(source));
 		}
 		this.received = new Message(source, found.tag(), count);
+	}
+
+	/** The library accesses an address, whether or not the memory there is still open. */
+	private void requireOpenBuffer() {
+		if (!this.buffer.scope().isAlive()) {
+			throw this.sends ? new IllegalStateException("its buffer was closed" + KEEP_OPEN) : this.messages
+				.bufferClosed(this.peer, "the buffer of a " + this + " was closed before it ended" + KEEP_OPEN);
+		}
 	}
 
 	private MessageMismatchException.Receive mismatched(int source) {
@@ -190,7 +203,8 @@ final class MpiMessage extends MpiOperation {
 		if (failure == null) {
 			Thread.startVirtualThread(this::deliver);
 		}
-		else if (failure == this.withdrawal || failure instanceof MessageMismatchException) {
+		else if (failure == this.withdrawal || failure instanceof MessageMismatchException
+				|| failure instanceof GroupStateException) {
 			Thread.startVirtualThread(() -> this.future.completeExceptionally(failure));
 		}
 		else {

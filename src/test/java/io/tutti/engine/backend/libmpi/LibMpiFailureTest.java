@@ -25,7 +25,9 @@ import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.GroupStateException;
 import io.tutti.engine.spi.PointToPoint;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -222,6 +224,72 @@ class LibMpiFailureTest {
 		assertThatExceptionOfType(CollectiveException.class)
 			.isThrownBy(() -> this.messages.receive(memory(), DataType.FLOAT32, 1, 7, LIMIT))
 			.withMessageContaining("MPI_Test failed with code 15");
+	}
+
+	@Test
+	void aSendWhoseBufferIsClosedBeforeItStartsBreaksTheGroupAndIsNotStarted() {
+		this.latch.reportTo(this.identity, this.reported::add, Duration.ofMillis(1));
+		block();
+		CompletableFuture<Message> send;
+		try (Arena arena = Arena.ofShared()) {
+			send = this.messages.sendAsync(arena.allocate(4, 4), DataType.FLOAT32, 1, 7, NEVER);
+		}
+		this.library.unblock();
+		assertBrokenByItsBuffer(send);
+		assertThat(this.library.calls("MPI_Isend")).isZero();
+	}
+
+	@Test
+	void aSendWhoseBufferIsClosedBeforeItEndsBreaksTheGroup() {
+		this.latch.reportTo(this.identity, this.reported::add, Duration.ofMillis(1));
+		CompletableFuture<Message> send;
+		try (Arena arena = Arena.ofShared()) {
+			send = this.messages.sendAsync(arena.allocate(4, 4), DataType.FLOAT32, 1, 7, NEVER);
+			Awaitility.await().until(() -> this.library.calls("MPI_Isend") == 1);
+		}
+		this.library.completes();
+		assertBrokenByItsBuffer(send);
+	}
+
+	private void assertBrokenByItsBuffer(CompletableFuture<Message> send) {
+		assertThat(send).failsWithin(LIMIT)
+			.withThrowableThat()
+			.withCauseInstanceOf(CollectiveException.class)
+			.withMessageContaining("send to rank 1 with tag 7")
+			.withMessageContaining("buffer was closed: keep its arena open");
+		assertThat(this.latch.failure()).isNotNull();
+	}
+
+	@Test
+	void aReceiveWhoseBufferIsClosedBeforeItStartsFailsAloneAndIsNotStarted() {
+		block();
+		CompletableFuture<Message> receive;
+		try (Arena arena = Arena.ofShared()) {
+			receive = this.messages.receiveAsync(arena.allocate(4, 4), DataType.FLOAT32, Message.ANY_SOURCE, 7, NEVER);
+		}
+		this.library.unblock();
+		assertFailsAlone(receive, "receive from any rank with tag 7");
+		assertThat(this.library.calls("MPI_Irecv")).isZero();
+	}
+
+	@Test
+	void aReceiveWhoseBufferIsClosedBeforeItsMessageArrivesFailsAlone() {
+		CompletableFuture<Message> receive;
+		try (Arena arena = Arena.ofShared()) {
+			receive = this.messages.receiveAsync(arena.allocate(4, 4), DataType.FLOAT32, 1, 7, NEVER);
+			Awaitility.await().until(() -> this.library.calls("MPI_Irecv") == 1);
+		}
+		this.library.completes();
+		assertFailsAlone(receive, "receive from rank 1 with tag 7");
+	}
+
+	private void assertFailsAlone(CompletableFuture<Message> receive, String call) {
+		assertThat(receive).failsWithin(LIMIT)
+			.withThrowableThat()
+			.withCauseInstanceOf(GroupStateException.class)
+			.withMessageContaining("the buffer of a " + call)
+			.withMessageContaining("was closed before it ended: keep its arena open");
+		assertThat(this.latch.failure()).isNull();
 	}
 
 	/** Keeps the library's thread in a call. */
