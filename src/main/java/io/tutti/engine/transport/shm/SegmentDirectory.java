@@ -2,6 +2,7 @@ package io.tutti.engine.transport.shm;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -42,21 +43,34 @@ final class SegmentDirectory {
 	}
 
 	/**
-	 * Removes segments of this user whose owner has ended.
+	 * Removes segments of this user whose owner has ended, as far as it can: anyone may
+	 * give a file such a name.
 	 * @return the number of segments removed
 	 */
 	int sweep() throws IOException {
 		int swept = 0;
-		int user = SegmentName.currentUser();
+		long user = SegmentName.currentUser();
 		try (DirectoryStream<Path> files = Files.newDirectoryStream(this.directory, "tutti-" + user + "-*")) {
 			for (Path file : files) {
 				SegmentName name = SegmentName.parse(file.getFileName().toString());
-				if (name != null && name.user() == user && name.owner().dead() && Files.deleteIfExists(file)) {
+				if (name != null && name.user() == user && name.owner().dead() && removed(file)) {
 					swept++;
 				}
 			}
 		}
+		catch (IOException | DirectoryIteratorException ex) {
+			return swept;
+		}
 		return swept;
+	}
+
+	private static boolean removed(Path file) {
+		try {
+			return Files.deleteIfExists(file);
+		}
+		catch (IOException ex) {
+			return false;
+		}
 	}
 
 	private static String hash(String job) {

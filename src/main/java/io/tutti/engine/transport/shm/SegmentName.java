@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param owner the process that created the segment
  * @param serial distinguishes the owner's segments
  */
-record SegmentName(int user, String job, ProcessIdentity owner, long serial) {
+record SegmentName(long user, String job, ProcessIdentity owner, long serial) {
 
 	private static final Pattern PATTERN = Pattern
 		.compile("tutti-(\\d{1,10})-([0-9a-f]{16})-(\\d{1,18})-(\\d{1,18})-(\\d{1,18})-([0-9a-f]{16})");
@@ -26,18 +26,18 @@ record SegmentName(int user, String job, ProcessIdentity owner, long serial) {
 	/** Parses a file name; {@code null} if it is not a segment name. */
 	static @Nullable SegmentName parse(String text) {
 		Matcher matcher = PATTERN.matcher(text);
-		if (!matcher.matches() || Long.parseLong(matcher.group(1)) > Integer.MAX_VALUE) {
+		if (!matcher.matches()) {
 			return null;
 		}
 		ProcessIdentity owner = new ProcessIdentity(Long.parseLong(matcher.group(3)), Long.parseLong(matcher.group(4)),
 				Long.parseLong(matcher.group(5)));
-		return new SegmentName(Integer.parseInt(matcher.group(1)), matcher.group(2), owner,
+		return new SegmentName(Long.parseLong(matcher.group(1)), matcher.group(2), owner,
 				HexFormat.fromHexDigitsToLong(matcher.group(6)));
 	}
 
-	/** The numeric id of this process's user. */
-	static int currentUser() throws IOException {
-		return ((Number) Files.getAttribute(Path.of("/proc/self"), "unix:uid")).intValue();
+	/** The numeric id of this process's user, at most 2^32 - 2. */
+	static long currentUser() throws IOException {
+		return Integer.toUnsignedLong((int) Files.getAttribute(Path.of("/proc/self"), "unix:uid"));
 	}
 
 	@Override

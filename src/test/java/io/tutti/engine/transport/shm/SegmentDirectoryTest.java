@@ -56,26 +56,48 @@ class SegmentDirectoryTest {
 
 	@Test
 	void segmentsOfADeadProcessAreSweptAlsoIfItsPidIsReused() throws IOException {
-		ProcessIdentity self = ProcessIdentity.current();
-		Path file = leave(SegmentName.currentUser(),
-				new ProcessIdentity(self.pid(), self.startTicks() - 1, self.namespace()));
+		Path file = leave(SegmentName.currentUser(), dead());
 		assertThat(segments().sweep()).isEqualTo(1);
 		assertThat(file).doesNotExist();
 	}
 
 	@Test
+	void aSegmentThatCannotBeRemovedIsKeptAndTheOthersAreSwept() throws IOException {
+		leave(SegmentName.currentUser(), dead());
+		Irremovable.replaceIn(this.directory);
+		ProcessIdentity dead = new ProcessIdentity(dead().pid(), dead().startTicks() - 1, dead().namespace());
+		Path file = leave(SegmentName.currentUser(), dead);
+		assertThat(segments().sweep()).isEqualTo(1);
+		assertThat(file).doesNotExist();
+		assertThat(this.directory).isNotEmptyDirectory();
+	}
+
+	@Test
+	void aNameHasTheLargestUserId() {
+		SegmentName name = new SegmentName(0xffff_fffeL, JOB, new ProcessIdentity(1, 2, 3), 4);
+		assertThat(name.toString()).startsWith("tutti-4294967294-");
+		assertThat(SegmentName.parse(name.toString())).isEqualTo(name);
+	}
+
+	/** A process that has ended; this one has its number. */
+	private static ProcessIdentity dead() throws IOException {
+		ProcessIdentity self = ProcessIdentity.current();
+		return new ProcessIdentity(self.pid(), self.startTicks() - 1, self.namespace());
+	}
+
+	@Test
 	void segmentsInUseOrOfOthersOrOfOtherNamespacesAreKept() throws IOException {
 		ProcessIdentity self = ProcessIdentity.current();
-		int user = SegmentName.currentUser();
+		long user = SegmentName.currentUser();
 		leave(user, self);
-		leave(user + 1, new ProcessIdentity(self.pid(), self.startTicks() - 1, self.namespace()));
+		leave(user + 1, dead());
 		leave(user, new ProcessIdentity(self.pid(), self.startTicks() - 1, self.namespace() + 1));
 		Files.createFile(this.directory.resolve("tutti-" + user + "-something-else"));
 		assertThat(segments().sweep()).isZero();
 		assertThat(this.directory).isDirectoryContaining("glob:**tutti-" + user + "-something-else");
 	}
 
-	private Path leave(int user, ProcessIdentity owner) throws IOException {
+	private Path leave(long user, ProcessIdentity owner) throws IOException {
 		return Files.createFile(this.directory.resolve(new SegmentName(user, JOB, owner, 1).toString()));
 	}
 
