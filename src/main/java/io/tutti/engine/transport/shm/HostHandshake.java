@@ -58,7 +58,7 @@ public final class HostHandshake {
 		List<Integer> members = findCandidates();
 		try (SharedMemoryProbe probe = new SharedMemoryProbe(members, members.indexOf(this.identity.rank()),
 				new SegmentDirectory(this.settings), this.settings.attach())) {
-			List<HandshakeMessage> made = gather(probe.make());
+			List<HandshakeMessage> made = gather(probe.make(this.deadline));
 			List<HandshakeMessage> answers = gather(probe.answer(made));
 			List<HandshakeMessage> confirmed = gather(probe.confirm(answers));
 			List<HandshakeMessage> attached = gather(probe.attached());

@@ -6,6 +6,7 @@ import java.lang.invoke.VarHandle;
 import java.security.SecureRandom;
 import java.util.List;
 
+import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.shm.HostLayout.Line;
 import org.jspecify.annotations.Nullable;
@@ -61,14 +62,15 @@ final class SharedMemoryProbe implements AutoCloseable {
 	 * The owner creates the memory, writes a number for each peer, and sends the segment
 	 * name.
 	 */
-	HandshakeMessage make() {
+	HandshakeMessage make(Deadline deadline) {
 		if (!owner()) {
 			return HandshakeMessage.NOTHING;
 		}
 		try {
 			this.directory.sweep();
 			String name = this.directory.newName();
-			SharedSegment made = SharedSegment.create(this.directory.file(name), HostLayout.bytes(this.members.size()));
+			SharedSegment made = SharedSegment.create(this.directory.file(name), HostLayout.bytes(this.members.size()),
+					deadline);
 			this.segment = made;
 			for (int rank = 1; rank < this.numbers.length; rank++) {
 				this.numbers[rank] = RANDOM.nextLong();
@@ -77,7 +79,7 @@ final class SharedMemoryProbe implements AutoCloseable {
 			introduce(made);
 			return new HandshakeMessage(true, 0, 0, name);
 		}
-		catch (IOException ex) {
+		catch (IOException | OutOfMemoryError ex) {
 			return HandshakeMessage.refusal(String.valueOf(ex.getMessage()));
 		}
 	}
@@ -100,7 +102,7 @@ final class SharedMemoryProbe implements AutoCloseable {
 			introduce(opened);
 			return new HandshakeMessage(true, NativeMemory.getLong(line(opened, this.self, Line.PROBE)), answer, "");
 		}
-		catch (IOException ex) {
+		catch (IOException | OutOfMemoryError ex) {
 			return HandshakeMessage.refusal("cannot open the memory that rank " + this.members.get(0) + " created ("
 					+ ex.getClass().getSimpleName() + ": " + ex.getMessage() + ")");
 		}

@@ -13,6 +13,8 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 
+import io.tutti.engine.spi.Deadline;
+
 /**
  * A memory-backed file that several processes map. Its space is reserved before it is
  * mapped: such files are sparse, and access to a page that a full file system cannot
@@ -38,7 +40,7 @@ final class SharedSegment implements AutoCloseable {
 			this.memory = channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes, this.arena);
 			this.memory.load();
 		}
-		catch (IOException | RuntimeException ex) {
+		catch (IOException | RuntimeException | Error ex) {
 			this.arena.close();
 			throw ex;
 		}
@@ -46,29 +48,31 @@ final class SharedSegment implements AutoCloseable {
 
 	/**
 	 * Creates a zeroed segment that only this user may open.
-	 * @throws IOException if the file exists already, or there is too little space
+	 * @throws IOException if the file exists already, there is too little space, or the
+	 * deadline passes first
 	 */
-	static SharedSegment create(Path file, long bytes) throws IOException {
+	static SharedSegment create(Path file, long bytes, Deadline deadline) throws IOException {
 		Set<OpenOption> options = Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ,
 				StandardOpenOption.WRITE);
 		try (FileChannel channel = FileChannel.open(file, options,
 				PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
 			try {
-				reserve(channel, bytes, file.toAbsolutePath().getParent());
+				reserve(channel, bytes, file.toAbsolutePath().getParent(), deadline);
 				return new SharedSegment(file, channel, bytes, true);
 			}
-			catch (IOException | RuntimeException ex) {
+			catch (IOException | RuntimeException | Error ex) {
 				Files.deleteIfExists(file);
 				throw ex;
 			}
 		}
 	}
 
-	private static void reserve(FileChannel channel, long bytes, Path directory) throws IOException {
+	private static void reserve(FileChannel channel, long bytes, Path directory, Deadline deadline) throws IOException {
 		long free = Files.getFileStore(directory).getUsableSpace();
+		long done = 0;
 		try {
 			ByteBuffer zeros = ByteBuffer.allocateDirect((int) Math.min(bytes, MIB));
-			for (long done = 0; done < bytes; done += zeros.position()) {
+			for (; done < bytes && !deadline.expired(); done += zeros.position()) {
 				zeros.clear().limit((int) Math.min(zeros.capacity(), bytes - done));
 				channel.write(zeros);
 			}
@@ -77,6 +81,10 @@ final class SharedSegment implements AutoCloseable {
 			throw new IOException("shared memory needs " + mebibytes(bytes) + " MiB in " + directory + ", " + free / MIB
 					+ " MiB are free (" + ex.getMessage() + "); give the container --shm-size or a memory-backed "
 					+ directory, ex);
+		}
+		if (done < bytes) {
+			throw new IOException("reserving " + mebibytes(bytes) + " MiB in " + directory + " took longer than "
+					+ deadline.timeout().toMillis() + " ms");
 		}
 	}
 

@@ -79,11 +79,11 @@ final class SymmetricAllocator {
 			String name = "";
 			if (segmentBytes(bytes) <= available) {
 				name = this.directory.newName();
-				this.segment = SharedSegment.create(this.directory.file(name), segmentBytes(bytes));
+				this.segment = SharedSegment.create(this.directory.file(name), segmentBytes(bytes), this.deadline);
 			}
 			return new HandshakeMessage(true, 0, available, name);
 		}
-		catch (IOException ex) {
+		catch (IOException | OutOfMemoryError ex) {
 			return new HandshakeMessage(false, 0, available, String.valueOf(ex.getMessage()));
 		}
 	}
@@ -96,7 +96,7 @@ final class SymmetricAllocator {
 			this.segment = SharedSegment.open(this.directory.file(made.text()), segmentBytes(bytes));
 			return HandshakeMessage.NOTHING;
 		}
-		catch (IOException ex) {
+		catch (IOException | OutOfMemoryError ex) {
 			return HandshakeMessage.refusal(String.valueOf(ex.getMessage()));
 		}
 	}

@@ -5,7 +5,9 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 
+import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.NativeMemory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -19,13 +21,15 @@ class SharedSegmentTest {
 
 	private static final long BYTES = 3 * (1 << 20) + 4096;
 
+	private static final Deadline LIMIT = Deadline.after(Duration.ofSeconds(30));
+
 	@TempDir
 	private Path directory;
 
 	@Test
 	void writesThroughOneMappingAreVisibleThroughAnother() throws IOException {
 		Path file = this.directory.resolve("segment");
-		try (SharedSegment made = SharedSegment.create(file, BYTES);
+		try (SharedSegment made = SharedSegment.create(file, BYTES, LIMIT);
 				SharedSegment opened = SharedSegment.open(file, BYTES)) {
 			NativeMemory.putLong(made.address() + BYTES - Long.BYTES, 42);
 			assertThat(NativeMemory.getLong(opened.address() + BYTES - Long.BYTES)).isEqualTo(42);
@@ -36,7 +40,7 @@ class SharedSegmentTest {
 	@Test
 	void theMemoryStaysValidAfterUnlink() throws IOException {
 		Path file = this.directory.resolve("segment");
-		try (SharedSegment made = SharedSegment.create(file, BYTES);
+		try (SharedSegment made = SharedSegment.create(file, BYTES, LIMIT);
 				SharedSegment opened = SharedSegment.open(file, BYTES)) {
 			made.unlink();
 			assertThat(file).doesNotExist();
@@ -48,7 +52,7 @@ class SharedSegmentTest {
 	@Test
 	void itsSpaceIsReservedAndOnlyItsUserMayOpenIt() throws IOException {
 		Path file = this.directory.resolve("segment");
-		try (SharedSegment made = SharedSegment.create(file, BYTES)) {
+		try (SharedSegment made = SharedSegment.create(file, BYTES, LIMIT)) {
 			assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file))).isEqualTo("rw-------");
 			assertThat(file).hasSize(BYTES);
 			assertThat(made.memory().byteSize()).isEqualTo(BYTES);
@@ -58,7 +62,8 @@ class SharedSegmentTest {
 	@Test
 	void anExistingFileIsNotOverwritten() throws IOException {
 		Path file = Files.writeString(this.directory.resolve("segment"), "somebody's");
-		assertThatThrownBy(() -> SharedSegment.create(file, BYTES)).isInstanceOf(FileAlreadyExistsException.class);
+		assertThatThrownBy(() -> SharedSegment.create(file, BYTES, LIMIT))
+			.isInstanceOf(FileAlreadyExistsException.class);
 		assertThat(file).hasContent("somebody's");
 	}
 
@@ -72,7 +77,7 @@ class SharedSegmentTest {
 	@Test
 	void aSymbolicLinkIsNotFollowed() throws IOException {
 		Path file = this.directory.resolve("segment");
-		try (SharedSegment made = SharedSegment.create(file, BYTES)) {
+		try (SharedSegment made = SharedSegment.create(file, BYTES, LIMIT)) {
 			Path link = Files.createSymbolicLink(this.directory.resolve("link"), file);
 			assertThat(made.memory().byteSize()).isEqualTo(BYTES);
 			assertThatThrownBy(() -> SharedSegment.open(link, BYTES)).isInstanceOf(IOException.class);
@@ -80,10 +85,19 @@ class SharedSegmentTest {
 	}
 
 	@Test
+	void aReservationEndsAtItsDeadlineAndLeavesNoFile() {
+		Deadline passed = Deadline.after(Duration.ofNanos(1));
+		Path file = this.directory.resolve("segment");
+		assertThatThrownBy(() -> SharedSegment.create(file, BYTES, passed)).isInstanceOf(IOException.class)
+			.hasMessage("reserving 4 MiB in " + this.directory + " took longer than 0 ms");
+		assertThat(file).doesNotExist();
+	}
+
+	@Test
 	void tooLittleSpaceFailsWithAClearMessageAndLeavesNoFile() throws Exception {
 		try (SmallDirectory small = SmallDirectory.mount(this.directory)) {
 			Path file = small.path().resolve("segment");
-			assertThatThrownBy(() -> SharedSegment.create(file, BYTES)).isInstanceOf(IOException.class)
+			assertThatThrownBy(() -> SharedSegment.create(file, BYTES, LIMIT)).isInstanceOf(IOException.class)
 				.hasMessageContaining("needs 4 MiB in " + small.path() + ", 1 MiB are free")
 				.hasMessageContaining("--shm-size");
 			assertThat(file).doesNotExist();

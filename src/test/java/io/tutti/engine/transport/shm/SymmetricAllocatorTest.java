@@ -4,6 +4,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.tutti.engine.backend.RankThreads;
@@ -22,6 +23,39 @@ class SymmetricAllocatorTest {
 
 	@TempDir
 	private Path directory;
+
+	/** Two ranks of a process that may reserve no buffer of a MiB. */
+	public static void main(String[] arguments) throws Exception {
+		LocalExchange exchange = new LocalExchange(2);
+		RankThreads.run(2, LIMIT, (rank) -> {
+			SymmetricAllocator allocator = new SymmetricAllocator(rank, 2, exchange.rank(rank),
+					new SegmentDirectory(new SharedMemorySettings(Path.of(arguments[0]), "allocator")),
+					Deadline.after(LIMIT));
+			return ((allocator.allocate(1 << 20) == null) ? "refused: " : "allocated: ") + allocator.refusal();
+		}).forEach(System.out::println);
+	}
+
+	@Test
+	void aRankWithoutMemoryForTheReservationLeavesEveryRankWithoutTheAllocation() throws Exception {
+		Path output = this.directory.resolve("output");
+		Path segments = Files.createDirectory(this.directory.resolve("segments"));
+		Process process = new ProcessBuilder(System.getProperty("java.home") + "/bin/java",
+				"-XX:MaxDirectMemorySize=512k", "-cp", System.getProperty("java.class.path"),
+				"--enable-native-access=ALL-UNNAMED", SymmetricAllocatorTest.class.getName(), segments.toString())
+			.redirectErrorStream(true)
+			.redirectOutput(output.toFile())
+			.start();
+		try {
+			assertThat(process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+			assertThat(Files.readAllLines(output)).hasSize(2)
+				.allSatisfy(
+						(line) -> assertThat(line).startsWith("refused: rank 0 reports: Cannot reserve 1048576 bytes"));
+			assertThat(segments).isEmptyDirectory();
+		}
+		finally {
+			process.destroyForcibly().waitFor();
+		}
+	}
 
 	@Test
 	void aNameThatCannotBeRemovedLeavesEveryRankWithoutTheAllocation() throws Exception {
