@@ -16,6 +16,7 @@ import io.tutti.engine.failure.FailureReporter;
 import io.tutti.engine.spi.Agreement;
 import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.CallReport;
+import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.PointToPoint;
 import io.tutti.engine.spi.RefusedCall;
@@ -565,9 +566,10 @@ public final class DefaultProcessGroup implements ProcessGroup {
 				}
 			}
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			// A receive that stayed posted would take the message of a later one.
-			works.stream().filter(Objects::nonNull).forEach(Work::cancel);
+			CleanUp.after(ex,
+					works.stream().filter(Objects::nonNull).<Runnable>map((started) -> started::cancel).toList());
 			throw ex;
 		}
 		return List.copyOf(works);
