@@ -101,7 +101,7 @@ final class Groups implements GroupFactory {
 		boolean sharing = mayShareMemory(identity);
 		try {
 			if (!sharing && this.layer == null) {
-				return ready(identity, overTcp(identity, latch), latch, new FormedGroup(this, null));
+				return ready(identity, overTcp(identity, latch), latch, new Formed(null));
 			}
 			try (DefaultProcessGroup setup = setup(identity)) {
 				MetadataExchange exchange = new GroupExchange(setup, Agreement.FORM);
@@ -112,7 +112,7 @@ final class Groups implements GroupFactory {
 							? onHosts(identity, latch, hosts(identity, memory, exchange, deadline), memory)
 							: overTcp(identity, latch);
 					backend = layered(identity, latch, backend, setup, exchange, deadline);
-					return ready(identity, backend, latch, new FormedGroup(this, memory));
+					return ready(identity, backend, latch, new Formed(memory));
 				}
 			}
 		}
@@ -139,19 +139,6 @@ final class Groups implements GroupFactory {
 	@Override
 	public DefaultProcessGroup group(GroupIdentity identity) {
 		return this.registry.form(identity, this::form);
-	}
-
-	/**
-	 * Opens a group's messages.
-	 * @param memory memory shared with other ranks of this host, if any
-	 */
-	PointToPoint messages(GroupIdentity identity, FailureLatch latch, @Nullable HostMemory memory) {
-		try {
-			return messages(identity, latch, connections(identity, memory));
-		}
-		catch (IOException ex) {
-			throw new GroupSetupException(identity, "its messages could not be set up", ex);
-		}
 	}
 
 	private PointToPoint messages(GroupIdentity identity, FailureLatch latch, Connections connections) {
@@ -340,6 +327,36 @@ final class Groups implements GroupFactory {
 	private SharedMemorySettings memorySettings() {
 		return new SharedMemorySettings(SharedMemorySettings.DEFAULT_DIRECTORY, this.settings.jobId(),
 				this.sharedConfig.crossMemoryAttach() && this.settings.sharedConfig().crossMemoryAttach());
+	}
+
+	/** Creates the messages and subgroups of a formed group. */
+	private final class Formed implements GroupFactory {
+
+		private final @Nullable HostMemory memory;
+
+		/**
+		 * @param memory memory shared with ranks of this host, if any; owned by the
+		 * backend of the group
+		 */
+		Formed(@Nullable HostMemory memory) {
+			this.memory = memory;
+		}
+
+		@Override
+		public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch) {
+			try {
+				return messages(identity, latch, connections(identity, this.memory));
+			}
+			catch (IOException ex) {
+				throw new GroupSetupException(identity, "its messages could not be set up", ex);
+			}
+		}
+
+		@Override
+		public DefaultProcessGroup group(GroupIdentity identity) {
+			return Groups.this.group(identity);
+		}
+
 	}
 
 }
