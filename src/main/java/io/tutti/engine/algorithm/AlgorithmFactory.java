@@ -41,7 +41,8 @@ final class AlgorithmFactory {
 		return switch (name) {
 			case RECURSIVE_DOUBLING -> this.doubling::allReduce;
 			case HALVING_DOUBLING -> new HalvingDoublingAllReduce(this.context);
-			case RING, BINOMIAL, BINARY, CHAIN, STAR, PAIRWISE, BRUCK, DISSEMINATION -> this.ring;
+			case RING -> this.ring;
+			case BINOMIAL, BINARY, CHAIN, STAR, PAIRWISE, BRUCK, DISSEMINATION -> throw notOffered(name);
 		};
 	}
 
@@ -50,9 +51,14 @@ final class AlgorithmFactory {
 			case CHAIN -> Tree.CHAIN;
 			case BINARY -> Tree.BINARY;
 			case STAR -> Tree.STAR;
-			case BINOMIAL, RING, RECURSIVE_DOUBLING, HALVING_DOUBLING, PAIRWISE, BRUCK, DISSEMINATION -> Tree.BINOMIAL;
+			case BINOMIAL -> Tree.BINOMIAL;
+			case RING, RECURSIVE_DOUBLING, HALVING_DOUBLING, PAIRWISE, BRUCK, DISSEMINATION -> throw notOffered(name);
 		};
 		return new TreePosition(tree, this.context);
+	}
+
+	private static IllegalArgumentException notOffered(AlgorithmName name) {
+		return new IllegalArgumentException("the collective has no algorithm " + name);
 	}
 
 }

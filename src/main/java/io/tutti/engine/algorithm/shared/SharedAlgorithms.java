@@ -83,8 +83,11 @@ public final class SharedAlgorithms {
 			return null;
 		}
 		boolean small = posted(call) <= this.slots.capacity();
-		call.algorithm(small ? FLAT : LARGE);
-		return (small ? this.flat : this.large)[call.collective().ordinal()];
+		Algorithm selected = (small ? this.flat : this.large)[call.collective().ordinal()];
+		if (selected != null) {
+			call.algorithm(small ? FLAT : LARGE);
+		}
+		return selected;
 	}
 
 	/** Bytes of the largest operand that a rank would post. */
