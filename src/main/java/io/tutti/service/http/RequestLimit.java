@@ -62,10 +62,9 @@ public final class RequestLimit extends ValveBase {
 	}
 
 	/** A request with a body is no probe: reading the body could block. */
-	private boolean isProbe(Request request) {
+	private boolean isProbe(Request request) throws IOException {
 		String path = String.valueOf(request.getRequestPathMB());
-		return READING.contains(request.getMethod()) && request.getContentLengthLong() <= 0
-				&& request.getHeader("Transfer-Encoding") == null
+		return READING.contains(request.getMethod()) && BodyLength.of(request) == 0
 				&& (path.equals(this.probes) || path.startsWith(this.probes + "/"));
 	}
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import io.swagger.v3.oas.annotations.media.Schema;
 import io.tutti.engine.control.RoundWait;
+import io.tutti.service.http.BodyLength;
 import io.tutti.service.http.ClientConnection;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
@@ -28,8 +29,6 @@ record BarrierRequest(
 
 	private static final int MAX_LABEL = 256;
 
-	private static final String HTTP_2 = "HTTP/2.0";
-
 	/** Beyond this, a JSON number is not exact in every language. */
 	private static final long MAX_ROUND = (1L << 53) - 1;
 
@@ -47,7 +46,7 @@ record BarrierRequest(
 		long number = (this.round != null) ? Arguments.inRange("round", this.round, 0, MAX_ROUND) : RoundWait.NEXT;
 		Duration timeout = (this.timeoutMs != null)
 				? Duration.ofMillis(Arguments.inRange("timeoutMs", this.timeoutMs, 1, MAX_TIMEOUT_MS)) : otherwise;
-		if (number == RoundWait.NEXT && HTTP_2.equals(http.getProtocol())) {
+		if (number == RoundWait.NEXT && BodyLength.isHttp2(http)) {
 			throw ProblemException.invalidArgument(
 					"over HTTP/2 a call must name its round, because a client that disconnects is not detected");
 		}

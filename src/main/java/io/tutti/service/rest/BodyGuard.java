@@ -2,6 +2,7 @@ package io.tutti.service.rest;
 
 import java.io.IOException;
 
+import io.tutti.service.http.BodyLength;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
@@ -24,16 +25,13 @@ final class BodyGuard extends OncePerRequestFilter {
 		this.limits = limits;
 	}
 
-	/** A request without a body needs no limit. */
-	@Override
-	protected boolean shouldNotFilter(HttpServletRequest request) {
-		return request.getContentLengthLong() == 0
-				|| (request.getContentLengthLong() < 0 && request.getHeader(HttpHeaders.TRANSFER_ENCODING) == null);
-	}
-
 	@Override
 	protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
 			throws ServletException, IOException {
+		if (BodyLength.of(request) == 0) {
+			chain.doFilter(request, response);
+			return;
+		}
 		chain.doFilter(isElements(request) ? request : new TimedBodyRequest(request, this.limits.time()), response);
 		if (isStillAwaited(request, response)) {
 			end(response);

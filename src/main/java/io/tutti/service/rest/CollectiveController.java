@@ -14,11 +14,11 @@ import io.tutti.engine.Timeouts;
 import io.tutti.engine.control.RoundWait;
 import io.tutti.service.config.HttpCollectivesProperties;
 import io.tutti.service.group.GroupLifecycle;
+import io.tutti.service.http.BodyLength;
 import io.tutti.service.http.ClientConnection;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 
-import org.springframework.http.HttpHeaders;
 import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -103,7 +103,7 @@ final class CollectiveController {
 		CallParameters parameters = CallParameters.of(collective, request);
 		LabelledCall call = parameters.call(this.group.requireJoined().world());
 		RoundWait wait = parameters.wait(this.timeouts.collective(), request);
-		Answer answer = this.collectives.run(call, wait, request.getInputStream(), bodyBytes(request));
+		Answer answer = this.collectives.run(call, wait, request.getInputStream(), BodyLength.of(request));
 		try (ResponseDeadline _ = new ResponseDeadline(ClientConnection.of(request), this.timeouts.collective())) {
 			response.setContentType(MediaType.APPLICATION_OCTET_STREAM_VALUE);
 			response.setContentLengthLong(answer.memory().byteSize());
@@ -112,12 +112,6 @@ final class CollectiveController {
 		finally {
 			answer.release();
 		}
-	}
-
-	/** The length of the body, -1 for a chunked body. */
-	private static long bodyBytes(HttpServletRequest request) {
-		return (request.getHeader(HttpHeaders.TRANSFER_ENCODING) == null) ? Math.max(0, request.getContentLengthLong())
-				: -1;
 	}
 
 }

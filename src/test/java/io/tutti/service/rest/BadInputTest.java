@@ -1,10 +1,17 @@
 package io.tutti.service.rest;
 
 import java.io.InputStream;
+import java.io.PipedInputStream;
+import java.io.PipedOutputStream;
 import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
@@ -39,8 +46,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(120)
 @ResourceLock(DescribedRank.LOCK)
 @SpringBootTest(classes = TuttiApplication.class, webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
-		properties = { FormedRank.RANK, FormedRank.WORLD_SIZE, DescribedRank.TOKEN_PROPERTY,
-				DescribedRank.SMALL_BODIES })
+		properties = { FormedRank.RANK, FormedRank.WORLD_SIZE, DescribedRank.TOKEN_PROPERTY, DescribedRank.SMALL_BODIES,
+				"server.http2.enabled=true" })
 @Import({ FormedRank.class, DescribedRank.class })
 class BadInputTest {
 
@@ -133,6 +140,35 @@ class BadInputTest {
 			for (Socket socket : slow) {
 				socket.close();
 			}
+		}
+	}
+
+	/** HTTP/2 announces neither the length of such a body nor that there is one. */
+	@Test
+	void aSlowBodyTimesOutOverHttp2() throws Exception {
+		// Tomcat itself ends a connection of smaller frames.
+		byte[] part = " ".repeat(2048).getBytes(StandardCharsets.US_ASCII);
+		URI rank = URI.create("http://127.0.0.1:" + this.port);
+		try (PipedOutputStream body = new PipedOutputStream();
+				PipedInputStream sent = new PipedInputStream(body, 2 * part.length);
+				HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_2).build()) {
+			HttpRequest first = HttpRequest.newBuilder(rank.resolve("/api/v1/group")).build();
+			assertThat(client.send(first, HttpResponse.BodyHandlers.ofString()).version())
+				.isEqualTo(HttpClient.Version.HTTP_2);
+			CompletableFuture<HttpResponse<String>> answer = client
+				.sendAsync(HttpRequest.newBuilder(rank.resolve("/api/v1/barrier"))
+					.header("Content-Type", "application/json")
+					.header("Authorization", "Bearer " + DescribedRank.TOKEN)
+					.POST(HttpRequest.BodyPublishers.ofInputStream(() -> sent))
+					.build(), HttpResponse.BodyHandlers.ofString());
+			long limit = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+			while (System.nanoTime() < limit && !answer.isDone()) {
+				body.write(part);
+				body.flush();
+				LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(100));
+			}
+			assertThat(answer).isDone();
+			assertThat(answer.get().statusCode()).isEqualTo(408);
 		}
 	}
 

@@ -1,5 +1,8 @@
 package io.tutti.service.rest;
 
+import java.io.InputStream;
+import java.io.PipedInputStream;
+import java.io.PipedOutputStream;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -12,11 +15,16 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
+import io.tutti.Collective;
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
+import io.tutti.engine.backend.IdleBackend;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.ControlPlane;
 import io.tutti.engine.control.RecordedControlEvents;
 import io.tutti.engine.control.RoundWait;
 import io.tutti.engine.control.simulated.SimulatedControl;
+import io.tutti.engine.spi.CallSignature;
 import io.tutti.service.group.FakeGroup;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -40,7 +48,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(120)
 @SpringBootTest(classes = HostConnectionTest.Host.class, webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
 		properties = { FormedRank.RANK, FormedRank.WORLD_SIZE, "tutti.security.anonymous=true",
-				"server.http2.enabled=true" })
+				"server.http2.enabled=true", "tutti.http-collectives.max-bytes=1KB",
+				"tutti.http-collectives.memory=2KB" })
 @Import(FormedRank.class)
 class HostConnectionTest {
 
@@ -96,7 +105,7 @@ class HostConnectionTest {
 	void overHttp2ACallNamesItsRound() throws Exception {
 		try (HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_2).build()) {
 			for (int read = 0; read < 6; read++) {
-				assertThat(send(client, request("/api/v1/flight-recorder")).statusCode()).isEqualTo(200);
+				assertThat(send(client, get("/api/v1/flight-recorder")).statusCode()).isEqualTo(200);
 			}
 			HttpResponse<String> unnamed = send(client, barrier("{\"label\":\"h2\"}"));
 			assertThat(unnamed.version()).isEqualTo(HttpClient.Version.HTTP_2);
@@ -108,20 +117,62 @@ class HostConnectionTest {
 		}
 	}
 
+	/** HTTP/2 announces neither the length of such a body nor that there is one. */
+	@Test
+	void overHttp2AStreamedBodyReservesMemory() throws Exception {
+		this.group.onBeside(new IdleBackend("tcp"));
+		try (HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_2).build()) {
+			assertThat(send(client, get("/api/v1/group")).version()).isEqualTo(HttpClient.Version.HTTP_2);
+			HttpRequest other = allReduce("label=other&round=0&timeoutMs=100",
+					HttpRequest.BodyPublishers.ofString("abcd"));
+			CompletableFuture<HttpResponse<String>> streamed;
+			try (PipedOutputStream body = new PipedOutputStream()) {
+				InputStream sent = new PipedInputStream(body);
+				streamed = client.sendAsync(
+						allReduce("label=streamed&round=0", HttpRequest.BodyPublishers.ofInputStream(() -> sent)),
+						HttpResponse.BodyHandlers.ofString());
+				Awaitility.await().atMost(LONG).untilAsserted(() -> {
+					HttpResponse<String> refused = send(client, other);
+					assertThat(refused.statusCode()).as(refused.body()).isEqualTo(503);
+				});
+				body.write("abcd".getBytes(StandardCharsets.US_ASCII));
+			}
+			match(0, "streamed");
+			match(2, "streamed");
+			HttpResponse<String> answer = streamed.get(LONG.toSeconds(), TimeUnit.SECONDS);
+			assertThat(answer.body()).isEqualTo("abcd");
+			assertThat(answer.version()).isEqualTo(HttpClient.Version.HTTP_2);
+		}
+	}
+
+	private void match(int rank, String label) {
+		CallSignature call = new CallSignature(0, Collective.ALL_REDUCE, 1, 0, DataType.FLOAT32, ReduceOp.SUM, 0);
+		Thread.ofVirtual().start(() -> this.ranks.get(rank).match(new RoundWait(label, 0, LONG, null), call));
+	}
+
 	private CompletableFuture<BarrierOutcome> barrier(int rank, RoundWait wait) {
 		return CompletableFuture.supplyAsync(() -> this.ranks.get(rank).barrier(wait),
 				(run) -> Thread.ofVirtual().start(run));
 	}
 
 	private HttpRequest barrier(String body) {
-		return HttpRequest.newBuilder(request("/api/v1/barrier"), (_, _) -> true)
-			.header("Content-Type", "application/json")
+		return request("/api/v1/barrier").header("Content-Type", "application/json")
 			.POST(HttpRequest.BodyPublishers.ofString(body))
 			.build();
 	}
 
-	private HttpRequest request(String path) {
-		return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + this.port + path)).build();
+	private HttpRequest allReduce(String query, HttpRequest.BodyPublisher body) {
+		return request("/api/v1/collectives/all-reduce?" + query).header("Content-Type", "application/octet-stream")
+			.POST(body)
+			.build();
+	}
+
+	private HttpRequest get(String path) {
+		return request(path).build();
+	}
+
+	private HttpRequest.Builder request(String path) {
+		return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + this.port + path));
 	}
 
 	private static HttpResponse<String> send(HttpClient client, HttpRequest request) throws Exception {
