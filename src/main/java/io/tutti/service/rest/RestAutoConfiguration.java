@@ -51,7 +51,8 @@ public class RestAutoConfiguration {
 	}
 
 	/**
-	 * Without it, a call without a round is not withdrawn when its client disconnects.
+	 * Without it, a call without a round is not withdrawn when its client disconnects,
+	 * and a malformed query string is an internal error.
 	 */
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass(TomcatServletWebServerFactory.class)
@@ -60,6 +61,12 @@ public class RestAutoConfiguration {
 		@Bean
 		ClientConnections clientConnections() {
 			return new ClientConnections();
+		}
+
+		@Bean
+		@ConditionalOnMissingBean(ProblemAdvice.class)
+		TomcatProblemAdvice tomcatProblemAdvice(ProblemFactory problems) {
+			return new TomcatProblemAdvice(problems);
 		}
 
 	}

@@ -286,7 +286,7 @@ class HostApplicationTest {
 
 	@ParameterizedTest
 	@CsvSource({ "io.micrometer", "io.opentelemetry", "io.swagger", "org.springdoc", "picocli",
-			"org.springframework.boot.health", "org.springframework.boot.actuate" })
+			"org.springframework.boot.health", "org.springframework.boot.actuate", "org.springframework.boot.tomcat" })
 	void theInterfaceNeedsNoOtherLibrary(String missing) {
 		Consumer<AssertableWebApplicationContext> served = (
 				context) -> assertThat(http(context).get().uri("/api/v1/group")).hasStatusOk();

@@ -31,6 +31,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.SpringBootConfiguration;
@@ -98,6 +100,15 @@ class HostConnectionTest {
 		assertThat(answer.body()).contains("\"round\":0", "\"arrived\":3");
 		assertThat(zero.get(LONG.toSeconds(), TimeUnit.SECONDS).round()).isZero();
 		assertThat(two.get(LONG.toSeconds(), TimeUnit.SECONDS).round()).isZero();
+	}
+
+	/** Tomcat reads the query string of the second one to select its method. */
+	@ParameterizedTest
+	@ValueSource(strings = { "/api/v1/group", "/api/v1/flight-recorder" })
+	void aMalformedQueryIsRefused(String path) throws Exception {
+		RawHttp.Answer answer = new RawHttp(this.port).send(BadRequests.get(path + "?x=%zz"));
+		assertThat(answer.status()).as(answer.body()).isEqualTo(400);
+		assertThat(answer.body()).contains("the query string is malformed");
 	}
 
 	/** A stream of HTTP/2 is no connection that could be probed. */
