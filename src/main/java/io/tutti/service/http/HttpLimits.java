@@ -1,5 +1,6 @@
 package io.tutti.service.http;
 
+import org.springframework.boot.actuate.autoconfigure.endpoint.web.WebEndpointProperties;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.core.Ordered;
@@ -25,10 +26,9 @@ public final class HttpLimits implements WebServerFactoryCustomizer<TomcatServle
 
 	private final String probes;
 
-	HttpLimits(Environment environment) {
+	HttpLimits(Environment environment, WebEndpointProperties actuator) {
 		this.maxConnections = environment.getProperty("server.tomcat.max-connections", Integer.class, TOMCATS);
-		String actuator = environment.getProperty("management.endpoints.web.base-path", "/actuator");
-		this.probes = (actuator.equals("/") ? "" : actuator) + "/health";
+		this.probes = HealthEndpointPath.of(actuator);
 	}
 
 	@Override

@@ -3,6 +3,7 @@ package io.tutti.service.rest;
 import java.io.IOException;
 import java.util.Set;
 
+import io.tutti.service.http.HealthEndpointPath;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
@@ -32,7 +33,8 @@ final class AccessFilter extends OncePerRequestFilter {
 			@Qualifier("handlerExceptionResolver") HandlerExceptionResolver problems) {
 		this.origins = origins;
 		this.token = token;
-		this.probes = Set.of(actuator.getBasePath() + "/health/liveness", actuator.getBasePath() + "/health/readiness");
+		String health = HealthEndpointPath.of(actuator);
+		this.probes = Set.of(health + "/liveness", health + "/readiness");
 		this.problems = problems;
 	}
 

@@ -43,7 +43,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(120)
 @SpringBootTest(classes = TuttiApplication.class, webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
 		properties = { "tutti.rank=1", "tutti.world-size=3", "server.tomcat.max-connections=100",
-				"server.tomcat.connection-timeout=2s", "server.servlet.context-path=/ranks" })
+				"server.tomcat.connection-timeout=2s", "server.servlet.context-path=/ranks",
+				"management.endpoints.web.base-path=/watch/", "management.endpoints.web.path-mapping.health=alive" })
 @Import(HttpLimitsTest.Formed.class)
 class HttpLimitsTest {
 
@@ -53,7 +54,7 @@ class HttpLimitsTest {
 
 	private static final int ANSWER_MILLIS = 10_000;
 
-	private static final String LIVENESS = "GET /ranks/actuator/health/liveness HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+	private static final String LIVENESS = "GET /ranks/watch/alive/liveness HTTP/1.1\r\nHost: any.example\r\n"
 			+ "Connection: close\r\n\r\n";
 
 	private static final String BARRIER = "POST /ranks/api/v1/barrier HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
