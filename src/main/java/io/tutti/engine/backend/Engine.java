@@ -3,8 +3,10 @@ package io.tutti.engine.backend;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -48,6 +50,8 @@ public final class Engine implements JoinedGroup {
 	private static final Duration WARM_UP = Duration.ofMillis(500);
 
 	private static final AtomicBoolean WARM = new AtomicBoolean();
+
+	private static final byte[] RUN_ID = "tutti: run id".getBytes(StandardCharsets.US_ASCII);
 
 	private final Membership membership;
 
@@ -273,6 +277,12 @@ public final class Engine implements JoinedGroup {
 	@Override
 	public DefaultProcessGroup world() {
 		return this.world;
+	}
+
+	/** A proof of the session key, which does not reveal it. */
+	@Override
+	public String runId() {
+		return HexFormat.of().formatHex(this.membership.sessionKey().prove(RUN_ID));
 	}
 
 	@Override

@@ -20,6 +20,12 @@ public interface JoinedGroup extends AutoCloseable {
 	/** The group of all ranks. */
 	DefaultProcessGroup world();
 
+	/**
+	 * Identifies this generation of this run of the job: the same on every rank, and
+	 * different for any other run, also one of the same job id.
+	 */
+	String runId();
+
 	/** The control plane. */
 	ControlPlane control();
 

@@ -20,9 +20,9 @@ record CallTrace(long high, long low) {
 	/** Odd mixing constant: 2^64 divided by the golden ratio. */
 	private static final long FACTOR = 0x9E37_79B9_7F4A_7C15L;
 
-	static CallTrace of(String jobId, long generation, String group, long sequence) {
-		ByteBuffer digest = ByteBuffer.wrap(Sha256
-			.of((jobId + '\n' + generation + '\n' + group + '\n' + sequence).getBytes(StandardCharsets.UTF_8)));
+	static CallTrace of(String runId, String group, long sequence) {
+		ByteBuffer digest = ByteBuffer
+			.wrap(Sha256.of((runId + '\n' + group + '\n' + sequence).getBytes(StandardCharsets.UTF_8)));
 		return new CallTrace(digest.getLong(), digest.getLong());
 	}
 

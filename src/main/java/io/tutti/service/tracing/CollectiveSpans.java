@@ -31,8 +31,6 @@ final class CollectiveSpans {
 
 	private static final int MOST_AT_ONCE = 500;
 
-	private final String jobId;
-
 	private final double share;
 
 	private final DerivedIds ids = new DerivedIds();
@@ -44,34 +42,42 @@ final class CollectiveSpans {
 
 	private long generation = -1;
 
+	private String runId = "";
+
 	/**
 	 * Sends spans to processors, which remain the caller's to close.
 	 * @param share sampled share of all collectives, 0 to 1; every rank samples the same
 	 * ones
 	 */
-	CollectiveSpans(String jobId, double share, Resource resource, List<SpanProcessor> processors) {
-		this.jobId = jobId;
+	CollectiveSpans(double share, Resource resource, List<SpanProcessor> processors) {
 		this.share = share;
 		SdkTracerProviderBuilder provider = SdkTracerProvider.builder().setIdGenerator(this.ids).setResource(resource);
 		processors.forEach(provider::addSpanProcessor);
 		this.tracer = provider.build().get("io.tutti");
 	}
 
-	void collect(int rank, JoinedGroup joined) {
-		collect(RankTrace.take(rank, joined.world().generation(), joined.groups(), MOST_AT_ONCE));
-	}
-
-	/** Exports what has ended since. Sequence numbers restart with each generation. */
-	void collect(RankTrace account) {
-		if (account.generation() < this.generation) {
-			return;
-		}
-		if (account.generation() > this.generation) {
-			this.generation = account.generation();
+	/** A generation has formed, with which sequence numbers restart. */
+	void begin(JoinedGroup joined) {
+		if (joined.world().generation() > this.generation) {
+			this.generation = joined.world().generation();
+			this.runId = joined.runId();
 			this.seen.clear();
 		}
-		account.groups().forEach((group) -> collect(account, group));
-		this.seen.keySet().retainAll(account.groups().stream().map(GroupTrace::group).toList());
+	}
+
+	/** Exports what has ended since, and forgets the groups that are closed. */
+	void collect(JoinedGroup joined) {
+		begin(joined);
+		List<DefaultProcessGroup> groups = joined.groups();
+		collect(RankTrace.take(joined.world().rank(), joined.world().generation(), groups, MOST_AT_ONCE));
+		this.seen.keySet().retainAll(groups.stream().map((group) -> group.identity().name()).toList());
+	}
+
+	/** Exports what has ended since in the last generation that has formed. */
+	void collect(RankTrace account) {
+		if (account.generation() == this.generation) {
+			account.groups().forEach((group) -> collect(account, group));
+		}
 	}
 
 	private void collect(RankTrace account, GroupTrace group) {
@@ -79,7 +85,7 @@ final class CollectiveSpans {
 		for (CallRecord call : group.calls()) {
 			if (call.call().sequence() > last && call.state() != CallRecord.State.RUNNING) {
 				last = call.call().sequence();
-				CallTrace trace = CallTrace.of(this.jobId, account.generation(), group.group(), last);
+				CallTrace trace = CallTrace.of(this.runId, group.group(), last);
 				if (trace.isKept(this.share)) {
 					export(account, group, call, trace);
 				}

@@ -1,13 +1,14 @@
 package io.tutti.service.tracing;
 
 import java.util.List;
-import java.util.concurrent.Executors;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 import io.opentelemetry.sdk.resources.Resource;
 import io.opentelemetry.sdk.trace.SpanProcessor;
-import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.engine.diagnosis.RankTrace;
 import io.tutti.service.group.GroupLifecycle;
@@ -34,8 +35,6 @@ final class CollectiveTracing implements SmartLifecycle {
 
 	private final GroupLifecycle group;
 
-	private final EngineSettings settings;
-
 	private final double share;
 
 	private final ObjectProvider<SpanProcessor> processors;
@@ -46,11 +45,9 @@ final class CollectiveTracing implements SmartLifecycle {
 
 	private @Nullable CollectiveSpans spans;
 
-	CollectiveTracing(GroupLifecycle group, EngineSettings settings,
-			@Value("${management.tracing.sampling.probability:0.1}") double share,
+	CollectiveTracing(GroupLifecycle group, @Value("${management.tracing.sampling.probability:0.1}") double share,
 			ObjectProvider<SpanProcessor> processors, ObjectProvider<Resource> resource) {
 		this.group = group;
-		this.settings = settings;
 		this.share = share;
 		this.processors = processors;
 		this.resource = resource;
@@ -62,19 +59,21 @@ final class CollectiveTracing implements SmartLifecycle {
 		if (receivers.isEmpty()) {
 			return;
 		}
-		CollectiveSpans spans = new CollectiveSpans(this.settings.jobId(), this.share,
-				this.resource.getIfAvailable(Resource::getDefault), receivers);
-		ScheduledExecutorService executor = Executors
-			.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("tutti-traces").daemon().factory());
+		CollectiveSpans spans = new CollectiveSpans(this.share, this.resource.getIfAvailable(Resource::getDefault),
+				receivers);
+		// Once it is shut down, it drops what the listeners below still add.
+		ScheduledExecutorService executor = new ScheduledThreadPoolExecutor(1,
+				Thread.ofPlatform().name("tutti-traces").daemon().factory(), new ThreadPoolExecutor.DiscardPolicy());
 		executor.scheduleWithFixedDelay(() -> collect(spans), PERIOD_MILLIS, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
 		this.thread = executor;
 		this.spans = spans;
+		this.group.onFormed((joined) -> executor.execute(() -> spans.begin(joined)));
 		this.group.onBroken((broken) -> collect(executor, spans, broken.trace()));
 	}
 
 	/** The last calls of a generation, whose groups close before the next collection. */
-	private static void collect(ScheduledExecutorService executor, CollectiveSpans spans, @Nullable RankTrace trace) {
-		if (trace != null && !executor.isShutdown()) {
+	private static void collect(Executor executor, CollectiveSpans spans, @Nullable RankTrace trace) {
+		if (trace != null) {
 			executor.execute(() -> spans.collect(trace));
 		}
 	}
@@ -85,7 +84,7 @@ final class CollectiveTracing implements SmartLifecycle {
 			return;
 		}
 		try {
-			spans.collect(joined.world().rank(), joined);
+			spans.collect(joined);
 		}
 		catch (RuntimeException ex) {
 			// Rethrowing would cancel the schedule.

@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import io.tutti.Collective;
 import io.tutti.Failure;
@@ -66,6 +67,8 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 
 	private volatile @Nullable ControlPlane real;
 
+	private volatile List<DefaultProcessGroup> others = List.of();
+
 	private volatile @Nullable DefaultProcessGroup beside;
 
 	private volatile boolean withoutPeers;
@@ -105,13 +108,23 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 	}
 
 	@Override
+	public String runId() {
+		return "generation " + this.world.generation();
+	}
+
+	@Override
 	public ControlPlane control() {
 		return this;
 	}
 
 	@Override
 	public List<DefaultProcessGroup> groups() {
-		return List.of(this.world);
+		return Stream.concat(Stream.of(this.world), this.others.stream()).toList();
+	}
+
+	/** Sets the groups beside the group of all ranks. */
+	public void onGroups(List<DefaultProcessGroup> others) {
+		this.others = others;
 	}
 
 	@Override

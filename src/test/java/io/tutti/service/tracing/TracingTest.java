@@ -32,8 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 @Timeout(60)
 @SpringBootTest(classes = TuttiApplication.class,
-		properties = { "tutti.rank=0", "tutti.world-size=1", "tutti.rendezvous.job-id=traced",
-				"management.tracing.sampling.probability=1.0" })
+		properties = { "tutti.rank=0", "tutti.world-size=1", "management.tracing.sampling.probability=1.0" })
 @AutoConfigureMockMvc
 @Import(TracingTest.Collected.class)
 class TracingTest {
@@ -57,7 +56,7 @@ class TracingTest {
 		DefaultProcessGroup world = this.group.formed().orTimeout(30, TimeUnit.SECONDS).join().world();
 		world.allReduce(new float[] { 1, 2 }, ReduceOp.SUM);
 		long sequence = world.recorder().latest(1).getFirst().call().sequence();
-		CallTrace trace = CallTrace.of("traced", 0, "world", sequence);
+		CallTrace trace = CallTrace.of(this.group.requireJoined().runId(), "world", sequence);
 		SpanData span = Awaitility.await()
 			.atMost(20, TimeUnit.SECONDS)
 			.until(() -> this.collected.named("all-reduce"), (found) -> found != null);
@@ -107,10 +106,10 @@ class TracingTest {
 
 	@Test
 	void ranksDeriveTheSameTraceIdAndDistinctSpanIds() {
-		CallTrace trace = CallTrace.of("job", 3, "world", 17);
-		assertThat(CallTrace.of("job", 3, "world", 17)).isEqualTo(trace);
-		assertThat(List.of(CallTrace.of("job", 3, "world", 18), CallTrace.of("job", 4, "world", 17),
-				CallTrace.of("job", 3, "world/0.1", 17), CallTrace.of("other", 3, "world", 17)))
+		CallTrace trace = CallTrace.of("run", "world", 17);
+		assertThat(CallTrace.of("run", "world", 17)).isEqualTo(trace);
+		assertThat(List.of(CallTrace.of("run", "world", 18), CallTrace.of("run", "world/0.1", 17),
+				CallTrace.of("other", "world", 17)))
 			.doesNotContain(trace)
 			.doesNotHaveDuplicates();
 		assertThat(IntStream.range(0, 1000).mapToObj(trace::spanId)).doesNotHaveDuplicates()
@@ -120,10 +119,10 @@ class TracingTest {
 
 	@Test
 	void theConfiguredShareOfTracesIsSampled() {
-		assertThat(IntStream.range(0, 10_000).filter((i) -> CallTrace.of("job", 0, "world", i).isKept(0.1)).count())
+		assertThat(IntStream.range(0, 10_000).filter((i) -> CallTrace.of("run", "world", i).isKept(0.1)).count())
 			.isBetween(850L, 1150L);
-		assertThat(CallTrace.of("job", 0, "world", 1).isKept(1)).isTrue();
-		assertThat(CallTrace.of("job", 0, "world", 1).isKept(0)).isFalse();
+		assertThat(CallTrace.of("run", "world", 1).isKept(1)).isTrue();
+		assertThat(CallTrace.of("run", "world", 1).isKept(0)).isFalse();
 	}
 
 	@TestConfiguration
@@ -134,6 +133,10 @@ class TracingTest {
 		@Bean
 		SpanProcessor atOnce() {
 			return SimpleSpanProcessor.create(this);
+		}
+
+		List<SpanData> spans() {
+			return this.spans;
 		}
 
 		SpanData named(String name) {
