@@ -394,8 +394,9 @@ public final class GroupLifecycle implements SmartLifecycle {
 		}
 	}
 
+	/** An application's own listener may throw, and so comes last. */
 	private CollectiveListener listener() {
-		return new GroupListeners(List.of(this.log, new BreakListener(this::broke, this.withdrawn)));
+		return new GroupListeners(List.of(new BreakListener(this::broke, this.withdrawn), this.log));
 	}
 
 	/** An elastic group that forms again reports the failure when it begins to. */

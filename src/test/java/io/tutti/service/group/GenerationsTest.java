@@ -63,6 +63,17 @@ class GenerationsTest {
 	}
 
 	@Test
+	void aListenerThatFailsKeepsNoOtherOneFromTheFailure() {
+		List<Failure> broken = new ArrayList<>();
+		this.generations.onBroken((_) -> {
+			throw new IllegalStateException("made to fail");
+		});
+		this.generations.onBroken((each) -> broken.add(each.failure()));
+		this.generations.fail(LOST);
+		assertThat(broken).containsExactly(LOST);
+	}
+
+	@Test
 	void theCallsOfTheLastFourBrokenGenerationsAreKept() {
 		for (int generation = 0; generation < 6; generation++) {
 			form(generation, 2, 3, List.of(0, 1, 2), generation > 0);

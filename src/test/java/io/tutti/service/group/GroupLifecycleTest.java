@@ -22,6 +22,7 @@ import org.springframework.boot.web.server.context.WebServerApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 @Timeout(20)
 class GroupLifecycleTest {
@@ -88,6 +89,22 @@ class GroupLifecycleTest {
 		assertThat(this.lifecycle.status().state()).isEqualTo(GroupState.READY);
 		this.joiner.broken(RANK_2_LOST);
 		assertThat(this.lifecycle.broken().get(10, TimeUnit.SECONDS)).isEqualTo(RANK_2_LOST);
+	}
+
+	@Test
+	void aListenerThatThrowsDoesNotHideTheFailure() throws Exception {
+		GroupLifecycle listened = new GroupLifecycle(RankAssignment.onOneHost(1, 3, 29500), EngineSettings.DEFAULTS,
+				this.joiner, new CollectiveListener() {
+					@Override
+					public void broken(Failure failure) {
+						throw new IllegalStateException("made to fail");
+					}
+				});
+		listened.start();
+		this.joiner.joined(this.group);
+		listened.formed().get(10, TimeUnit.SECONDS);
+		assertThatIllegalStateException().isThrownBy(() -> this.joiner.broken(RANK_2_LOST));
+		assertThat(listened.broken().get(10, TimeUnit.SECONDS)).isEqualTo(RANK_2_LOST);
 	}
 
 	@Test
