@@ -51,9 +51,11 @@ final class PageFeed implements SmartLifecycle {
 
 	private boolean urgent;
 
-	private long published;
+	private State latest = new State(0, "");
 
-	private @Nullable String latest;
+	/** A state of the job, and how many were published up to it. */
+	private record State(long number, String json) {
+	}
 
 	PageFeed(PageStates states, PageHistory history, GroupLifecycle group, JsonMapper json) {
 		this.states = states;
@@ -72,11 +74,14 @@ final class PageFeed implements SmartLifecycle {
 		SseEmitter emitter = new SseEmitter(0L);
 		this.lock.lock();
 		try {
-			if (!this.running || this.viewers >= MOST_VIEWERS) {
-				throw busy();
+			if (!this.running) {
+				throw unavailable("this rank is stopping");
+			}
+			if (this.viewers >= MOST_VIEWERS) {
+				throw unavailable("at most " + MOST_VIEWERS + " may be open at once");
 			}
 			this.viewers++;
-			long seen = this.published;
+			long seen = this.latest.number();
 			Thread.ofVirtual().name("tutti-page-viewer").start(() -> send(emitter, seen));
 			if (!this.ticking) {
 				this.ticking = true;
@@ -89,21 +94,19 @@ final class PageFeed implements SmartLifecycle {
 		return emitter;
 	}
 
-	private static ErrorResponseException busy() {
+	private static ErrorResponseException unavailable(String reason) {
 		HttpStatus status = HttpStatus.SERVICE_UNAVAILABLE;
-		ErrorResponseException busy = new ErrorResponseException(status,
-				ProblemDetail.forStatusAndDetail(status, "at most " + MOST_VIEWERS + " may be open at once"), null);
-		busy.getHeaders().set(HttpHeaders.RETRY_AFTER, RequestLimit.RETRY_AFTER_SECONDS);
-		return busy;
+		ErrorResponseException refused = new ErrorResponseException(status,
+				ProblemDetail.forStatusAndDetail(status, reason), null);
+		refused.getHeaders().set(HttpHeaders.RETRY_AFTER, RequestLimit.RETRY_AFTER_SECONDS);
+		return refused;
 	}
 
-	private void send(SseEmitter emitter, long from) {
-		long seen = from;
+	private void send(SseEmitter emitter, long seen) {
 		try {
 			emitter.send(SseEmitter.event().name("history").data(this.json.writeValueAsString(this.history.samples())));
-			while (awaitNewer(seen)) {
-				seen = this.published;
-				emitter.send(SseEmitter.event().name("state").data(String.valueOf(this.latest)));
+			for (State next = awaitNewer(seen); next != null; next = awaitNewer(next.number())) {
+				emitter.send(SseEmitter.event().name("state").data(next.json()));
 			}
 			emitter.complete();
 		}
@@ -118,13 +121,14 @@ final class PageFeed implements SmartLifecycle {
 		}
 	}
 
-	private boolean awaitNewer(long seen) throws InterruptedException {
+	/** The state after the one with this number, {@code null} if the feed has stopped. */
+	private @Nullable State awaitNewer(long seen) throws InterruptedException {
 		this.lock.lockInterruptibly();
 		try {
-			while (this.running && this.published == seen) {
+			while (this.running && this.latest.number() == seen) {
 				this.changed.await();
 			}
-			return this.running;
+			return this.running ? this.latest : null;
 		}
 		finally {
 			this.lock.unlock();
@@ -148,10 +152,7 @@ final class PageFeed implements SmartLifecycle {
 	private void publish() {
 		try {
 			String state = this.json.writeValueAsString(this.states.take());
-			locked(() -> {
-				this.latest = state;
-				this.published++;
-			});
+			locked(() -> this.latest = new State(this.latest.number() + 1, state));
 		}
 		catch (RuntimeException | Error ex) {
 			log.warn("the page could not be updated", ex);
