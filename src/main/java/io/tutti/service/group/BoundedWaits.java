@@ -1,10 +1,10 @@
 package io.tutti.service.group;
 
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
@@ -27,7 +27,7 @@ public final class BoundedWaits implements SmartLifecycle {
 	/** Less than the web server's own grace period for requests. */
 	private static final Duration MOMENT = Duration.ofSeconds(1);
 
-	private final Set<Thread> waiting = ConcurrentHashMap.newKeySet();
+	private final Set<Thread> waiting = new HashSet<>();
 
 	private final Duration moment;
 
@@ -48,7 +48,7 @@ public final class BoundedWaits implements SmartLifecycle {
 	 * @throws GroupUnavailableException if this rank leaves before the wait is over
 	 */
 	public <T> T await(Supplier<T> wait) {
-		this.waiting.add(Thread.currentThread());
+		enter();
 		try {
 			if (this.leaving) {
 				throw leaving(null);
@@ -59,10 +59,18 @@ public final class BoundedWaits implements SmartLifecycle {
 			throw leaving(ex);
 		}
 		finally {
-			this.waiting.remove(Thread.currentThread());
+			exit();
 			// This thread still writes the response, over an interruptible channel.
 			Thread.interrupted();
 		}
+	}
+
+	private synchronized void enter() {
+		this.waiting.add(Thread.currentThread());
+	}
+
+	private synchronized void exit() {
+		this.waiting.remove(Thread.currentThread());
 	}
 
 	private static GroupUnavailableException leaving(@Nullable Throwable cause) {
@@ -81,7 +89,10 @@ public final class BoundedWaits implements SmartLifecycle {
 		CompletableFuture.delayedExecutor(this.moment.toMillis(), TimeUnit.MILLISECONDS).execute(this::end);
 	}
 
-	private void end() {
+	/**
+	 * Interrupts no thread that has left its wait, since it may serve another request.
+	 */
+	private synchronized void end() {
 		this.waiting.forEach(Thread::interrupt);
 	}
 
