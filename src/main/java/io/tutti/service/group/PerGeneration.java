@@ -47,6 +47,20 @@ public final class PerGeneration<T> {
 		return created;
 	}
 
+	/**
+	 * Closes what is kept for an earlier generation. Does nothing if a later one is
+	 * already in use: a listener that is added while a generation forms is called for the
+	 * one before it last.
+	 */
+	public void formed(JoinedGroup joined) {
+		try {
+			of(joined);
+		}
+		catch (GroupUnavailableException ex) {
+			// A later generation is in use.
+		}
+	}
+
 	/** What is kept, {@code null} before the first use. */
 	public synchronized @Nullable T current() {
 		return this.kept;

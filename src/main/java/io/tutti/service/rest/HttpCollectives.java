@@ -95,7 +95,7 @@ final class HttpCollectives {
 		this.problems = problems;
 		this.calls = new PerGeneration<>(Calls::new,
 				(calls) -> calls.close(new GroupUnavailableException(group.status(), null)));
-		group.onFormed(this.calls::of);
+		group.onFormed(this.calls::formed);
 		group.onBroken(this::end);
 		this.maxBytes = properties.maxBytes().toBytes();
 		this.budget = new TransferBudget(properties.budget().toBytes(), this::evict);
