@@ -43,10 +43,10 @@ public class GroupConfiguration {
 	}
 
 	@Bean
-	GroupLifecycle groupLifecycle(RankAssignment assignment, EngineSettings settings, GroupJoiner factory,
+	GroupLifecycle groupLifecycle(RankAssignment assignment, EngineSettings settings, GroupJoiner joiner,
 			List<CollectiveListener> listeners, ElasticProperties elastic, ResolvedRank resolved,
 			ExposureCheck exposure) {
-		return new GroupLifecycle(assignment, settings, factory, new GroupListeners(listeners),
+		return new GroupLifecycle(assignment, settings, joiner, new GroupListeners(listeners),
 				elastic.settings(resolved, settings, exposure));
 	}
 

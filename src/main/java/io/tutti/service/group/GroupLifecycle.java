@@ -55,7 +55,7 @@ public final class GroupLifecycle implements SmartLifecycle {
 
 	private final EngineSettings settings;
 
-	private final GroupJoiner factory;
+	private final GroupJoiner joiner;
 
 	private final CollectiveListener log;
 
@@ -89,9 +89,9 @@ public final class GroupLifecycle implements SmartLifecycle {
 	 * Creates a lifecycle without joining the group.
 	 * @param log receives the engine's events
 	 */
-	public GroupLifecycle(RankAssignment assignment, EngineSettings settings, GroupJoiner factory,
+	public GroupLifecycle(RankAssignment assignment, EngineSettings settings, GroupJoiner joiner,
 			CollectiveListener log) {
-		this(assignment, settings, factory, log, null);
+		this(assignment, settings, joiner, log, null);
 	}
 
 	/**
@@ -100,11 +100,11 @@ public final class GroupLifecycle implements SmartLifecycle {
 	 * @param elastic settings of a group that continues without lost ranks, {@code null}
 	 * for any other
 	 */
-	public GroupLifecycle(RankAssignment assignment, EngineSettings settings, GroupJoiner factory,
+	public GroupLifecycle(RankAssignment assignment, EngineSettings settings, GroupJoiner joiner,
 			CollectiveListener log, @Nullable ElasticSettings elastic) {
 		this.assignment = assignment;
 		this.settings = settings;
-		this.factory = factory;
+		this.joiner = joiner;
 		this.log = log;
 		this.elasticSettings = elastic;
 		this.generations = new Generations(assignment);
@@ -430,7 +430,7 @@ public final class GroupLifecycle implements SmartLifecycle {
 	private void join() {
 		long start = System.nanoTime();
 		try {
-			JoinedGroup joined = this.factory.join(this.assignment, this.settings, listener());
+			JoinedGroup joined = this.joiner.join(this.assignment, this.settings, listener());
 			this.formingNanos = System.nanoTime() - start;
 			adopt(joined);
 			this.log.note(String.format(Locale.ROOT, "joined the group: rank %d of %d, backend %s over %s, after %d ms",
