@@ -41,19 +41,6 @@ final class NamedRounds<R extends NamedRounds.Held> {
 
 	}
 
-	/**
-	 * A round as a client names it.
-	 *
-	 * @param digest digest of the call's parameters and body
-	 */
-	record Round(String label, long number, byte[] digest) {
-
-		String text() {
-			return "round " + this.number + " of label " + this.label;
-		}
-
-	}
-
 	/** Beyond this many labels, the least recently used idle one is evicted. */
 	static final int MAX_LABELS = 10_000;
 
@@ -74,7 +61,10 @@ final class NamedRounds<R extends NamedRounds.Held> {
 
 	}
 
-	/** A round that one request runs and whose answer others share. */
+	/**
+	 * A round that one request runs and whose answer others share. The digest is that of
+	 * the call's parameters and body.
+	 */
 	private static final class Execution<R> {
 
 		private final byte[] digest;
@@ -105,50 +95,39 @@ final class NamedRounds<R extends NamedRounds.Held> {
 		if (wait.round() == RoundWait.NEXT) {
 			return call.apply(wait);
 		}
-		BooleanSupplier client = wait.client();
-		return run(new Round(wait.label(), wait.round(), digest.get()), wait.timeout(),
-				(client != null) ? client : () -> true, (anyClient) -> call.apply(new RoundWait(wait.label(),
-						wait.round(), wait.timeout(), (client != null) ? anyClient : null)));
-	}
-
-	/**
-	 * Runs a round, or returns its answer if another request runs or has run it.
-	 * @param timeout how long a repetition waits for the answer
-	 * @param client whether this request's client is still connected
-	 */
-	R run(Round round, Duration timeout, BooleanSupplier client, Function<BooleanSupplier, R> call) {
-		Deadline deadline = Deadline.after(timeout);
+		byte[] parameters = digest.get();
+		Deadline deadline = Deadline.after(wait.timeout());
 		while (true) {
-			Execution<R> own = new Execution<>(round.digest());
-			Execution<R> execution = join(round, own);
+			Execution<R> own = new Execution<>(parameters);
+			Execution<R> execution = join(wait, own);
 			if (execution == own) {
-				return carryOut(round, own, client, call);
+				return carryOut(wait, own, call);
 			}
-			R answer = repeat(round, execution, deadline, client);
+			R answer = repeat(wait, execution, deadline);
 			if (answer != null) {
 				return answer;
 			}
 		}
 	}
 
-	private synchronized Execution<R> join(Round round, Execution<R> own) {
-		Label<R> label = this.labels.computeIfAbsent(round.label(), (name) -> new Label<>());
-		Execution<R> running = label.underWay.get(round.number());
-		Execution<R> known = (running == null && round.number() == label.last) ? label.lastExecution : running;
+	private synchronized Execution<R> join(RoundWait wait, Execution<R> own) {
+		Label<R> label = this.labels.computeIfAbsent(wait.label(), (name) -> new Label<>());
+		Execution<R> running = label.underWay.get(wait.round());
+		Execution<R> known = (running == null && wait.round() == label.last) ? label.lastExecution : running;
 		if (known == null) {
-			if (round.number() <= label.last) {
-				throw ProblemException.roundConflict(round.text() + " is over: round " + label.last + " has run since");
+			if (wait.round() <= label.last) {
+				throw ProblemException.roundConflict(text(wait) + " is over: round " + label.last + " has run since");
 			}
-			label.underWay.put(round.number(), own);
+			label.underWay.put(wait.round(), own);
 			forgetBeyondTheLimit();
 			return own;
 		}
-		if (!Arrays.equals(known.digest, round.digest())) {
+		if (!Arrays.equals(known.digest, own.digest)) {
 			throw ProblemException
-				.roundConflict(round.text() + " was called before with other parameters or another body");
+				.roundConflict(text(wait) + " was called before with other parameters or another body");
 		}
 		if (known.dropped) {
-			throw ProblemException.roundConflict(round.text() + " has run, and its answer was evicted to free memory");
+			throw ProblemException.roundConflict(text(wait) + " has run, and its answer was evicted to free memory");
 		}
 		known.repeats++;
 		if (known.answer.isDone()) {
@@ -157,46 +136,54 @@ final class NamedRounds<R extends NamedRounds.Held> {
 		return known;
 	}
 
-	private R carryOut(Round round, Execution<R> own, BooleanSupplier client, Function<BooleanSupplier, R> call) {
+	private R carryOut(RoundWait wait, Execution<R> own, Function<RoundWait, R> call) {
 		try {
-			R answer = call.apply(() -> client.getAsBoolean() || isRepeated(own));
-			complete(round, own, answer);
+			R answer = call.apply(shared(wait, own));
+			complete(wait, own, answer);
 			return answer;
 		}
 		catch (RuntimeException | Error ex) {
-			fail(round, own, ex);
+			fail(wait, own, ex);
 			throw ex;
 		}
+	}
+
+	/** The same wait, on behalf of the clients of all requests of the round. */
+	private RoundWait shared(RoundWait wait, Execution<R> own) {
+		BooleanSupplier client = wait.client();
+		return (client == null) ? wait : new RoundWait(wait.label(), wait.round(), wait.timeout(),
+				() -> client.getAsBoolean() || isRepeated(own));
 	}
 
 	private synchronized boolean isRepeated(Execution<R> execution) {
 		return execution.repeats > 0;
 	}
 
-	private synchronized void complete(Round round, Execution<R> own, R answer) {
-		Label<R> label = this.labels.get(round.label());
-		label.underWay.remove(round.number());
+	private synchronized void complete(RoundWait wait, Execution<R> own, R answer) {
+		Label<R> label = this.labels.get(wait.label());
+		label.underWay.remove(wait.round());
 		for (int repeat = 0; repeat < own.repeats; repeat++) {
 			answer.hold();
 		}
-		if (!this.closed && round.number() > label.last) {
+		if (!this.closed && wait.round() > label.last) {
 			drop(label);
-			label.last = round.number();
+			label.last = wait.round();
 			label.lastExecution = own;
 			answer.hold();
 		}
 		own.answer.complete(answer);
 	}
 
-	private synchronized void fail(Round round, Execution<R> own, Throwable failure) {
-		this.labels.get(round.label()).underWay.remove(round.number());
+	private synchronized void fail(RoundWait wait, Execution<R> own, Throwable failure) {
+		this.labels.get(wait.label()).underWay.remove(wait.round());
 		own.answer.completeExceptionally(failure);
 	}
 
 	/**
 	 * Waits for the answer; {@code null} if the round was withdrawn and must run again.
 	 */
-	private @Nullable R repeat(Round round, Execution<R> execution, Deadline deadline, BooleanSupplier client) {
+	private @Nullable R repeat(RoundWait wait, Execution<R> execution, Deadline deadline) {
+		BooleanSupplier client = wait.client();
 		try {
 			while (true) {
 				try {
@@ -204,10 +191,9 @@ final class NamedRounds<R extends NamedRounds.Held> {
 					return execution.answer.get(waitNanos, TimeUnit.NANOSECONDS);
 				}
 				catch (TimeoutException ex) {
-					if (deadline.expired() || !client.getAsBoolean()) {
+					if (deadline.expired() || (client != null && !client.getAsBoolean())) {
 						leave(execution);
-						throw deadline.expired() ? timedOut(round, deadline)
-								: new CallWithdrawnException(round.label());
+						throw deadline.expired() ? timedOut(wait, deadline) : new CallWithdrawnException(wait.label());
 					}
 				}
 			}
@@ -215,7 +201,7 @@ final class NamedRounds<R extends NamedRounds.Held> {
 		catch (InterruptedException ex) {
 			leave(execution);
 			Thread.currentThread().interrupt();
-			throw new CancellationException("interrupted while waiting for " + round.text());
+			throw new CancellationException("interrupted while waiting for " + text(wait));
 		}
 		catch (ExecutionException ex) {
 			return switch (ex.getCause()) {
@@ -227,13 +213,17 @@ final class NamedRounds<R extends NamedRounds.Held> {
 		}
 	}
 
-	private static ProblemException timedOut(Round round, Deadline deadline) {
+	private static ProblemException timedOut(RoundWait wait, Deadline deadline) {
 		return new ProblemException(HttpStatus.GATEWAY_TIMEOUT, ProblemType.COLLECTIVE_TIMEOUT,
-				round.text() + " is still under way for an earlier request: the deadline of this one passed")
-			.member("label", round.label())
-			.member("round", round.number())
+				text(wait) + " is still under way for an earlier request: the deadline of this one passed")
+			.member("label", wait.label())
+			.member("round", wait.round())
 			.member("elapsedMs", deadline.elapsed().toMillis())
 			.member("timeoutMs", deadline.timeout().toMillis());
+	}
+
+	private static String text(RoundWait wait) {
+		return "round " + wait.round() + " of label " + wait.label();
 	}
 
 	private synchronized void leave(Execution<R> execution) {

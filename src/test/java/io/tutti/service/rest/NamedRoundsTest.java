@@ -7,8 +7,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
+import io.tutti.engine.control.RoundWait;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -22,6 +24,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 class NamedRoundsTest {
 
 	private static final Duration MINUTE = Duration.ofMinutes(1);
+
+	private static final byte[] SEVEN = { 7 };
 
 	private final NamedRounds<Counted> rounds = new NamedRounds<>();
 
@@ -91,7 +95,7 @@ class NamedRoundsTest {
 
 	@Test
 	void aFailedRoundMayBeRetried() {
-		assertThatThrownBy(() -> this.rounds.run(round("a", 3, 7), MINUTE, () -> true, (client) -> {
+		assertThatThrownBy(() -> run("a", 3, () -> true, (wait) -> {
 			throw new IllegalStateException("made to fail");
 		})).hasMessage("made to fail");
 		assertThat(run("a", 3, 7)).isNotNull();
@@ -103,12 +107,11 @@ class NamedRoundsTest {
 		AtomicBoolean firstClient = new AtomicBoolean(true);
 		CompletableFuture<BooleanSupplier> anyClient = new CompletableFuture<>();
 		CountDownLatch go = new CountDownLatch(1);
-		CompletableFuture<Counted> first = onThread(
-				() -> this.rounds.run(round("a", 3, 7), MINUTE, firstClient::get, (client) -> {
-					anyClient.complete(client);
-					awaitLatch(go);
-					return new Counted();
-				}));
+		CompletableFuture<Counted> first = onThread(() -> run("a", 3, firstClient::get, (wait) -> {
+			anyClient.complete(wait.client());
+			awaitLatch(go);
+			return new Counted();
+		}));
 		BooleanSupplier client = anyClient.get(10, TimeUnit.SECONDS);
 		assertThat(client.getAsBoolean()).isTrue();
 		CompletableFuture<Counted> repeat = onThread(() -> run("a", 3, 7));
@@ -125,15 +128,14 @@ class NamedRoundsTest {
 	void aRequestThatRepeatsARoundUnderWayWaitsNoLongerThanItsOwnTimeout() throws Exception {
 		CountDownLatch begun = new CountDownLatch(1);
 		CountDownLatch go = new CountDownLatch(1);
-		CompletableFuture<Counted> first = onThread(
-				() -> this.rounds.run(round("a", 3, 7), MINUTE, () -> true, (client) -> {
-					begun.countDown();
-					awaitLatch(go);
-					return new Counted();
-				}));
+		CompletableFuture<Counted> first = onThread(() -> run("a", 3, () -> true, (wait) -> {
+			begun.countDown();
+			awaitLatch(go);
+			return new Counted();
+		}));
 		awaitLatch(begun);
-		assertThatThrownBy(
-				() -> this.rounds.run(round("a", 3, 7), Duration.ofMillis(20), () -> true, (client) -> new Counted()))
+		assertThatThrownBy(() -> this.rounds.run(new RoundWait("a", 3, Duration.ofMillis(20), () -> true), () -> SEVEN,
+				(wait) -> new Counted()))
 			.isInstanceOfSatisfying(ProblemException.class,
 					(problem) -> assertThat(problem.getStatusCode()).isEqualTo(HttpStatus.GATEWAY_TIMEOUT))
 			.hasMessageContaining("round 3 of label a");
@@ -146,12 +148,11 @@ class NamedRoundsTest {
 	void aRequestThatRepeatsAWithdrawnRoundRunsIt() throws Exception {
 		CountDownLatch begun = new CountDownLatch(1);
 		CountDownLatch withdraw = new CountDownLatch(1);
-		CompletableFuture<Counted> first = onThread(
-				() -> this.rounds.run(round("a", 3, 7), MINUTE, () -> false, (client) -> {
-					begun.countDown();
-					awaitLatch(withdraw);
-					throw new CallWithdrawnException("a");
-				}));
+		CompletableFuture<Counted> first = onThread(() -> run("a", 3, () -> false, (wait) -> {
+			begun.countDown();
+			awaitLatch(withdraw);
+			throw new CallWithdrawnException("a");
+		}));
 		awaitLatch(begun);
 		CompletableFuture<Counted> repeat = onThread(() -> run("a", 3, 7));
 		withdraw.countDown();
@@ -174,7 +175,7 @@ class NamedRoundsTest {
 	@Test
 	void aRoundThatEndsAfterTheCloseKeepsNoAnswer() {
 		Counted before = run("a", 0, 7);
-		Counted answer = this.rounds.run(round("a", 1, 7), MINUTE, () -> true, (client) -> {
+		Counted answer = run("a", 1, () -> true, (wait) -> {
 			this.rounds.close();
 			return new Counted();
 		});
@@ -185,14 +186,15 @@ class NamedRoundsTest {
 	}
 
 	private Counted run(String label, long number, int digest) {
-		return this.rounds.run(round(label, number, digest), MINUTE, () -> true, (client) -> {
-			this.carriedOut.incrementAndGet();
-			return new Counted();
-		});
+		return this.rounds.run(new RoundWait(label, number, MINUTE, () -> true), () -> new byte[] { (byte) digest },
+				(wait) -> {
+					this.carriedOut.incrementAndGet();
+					return new Counted();
+				});
 	}
 
-	private static NamedRounds.Round round(String label, long number, int digest) {
-		return new NamedRounds.Round(label, number, new byte[] { (byte) digest });
+	private Counted run(String label, long number, BooleanSupplier client, Function<RoundWait, Counted> call) {
+		return this.rounds.run(new RoundWait(label, number, MINUTE, client), () -> SEVEN, call);
 	}
 
 	private static void awaitLatch(CountDownLatch latch) {
