@@ -2,15 +2,20 @@ package io.tutti.engine.transport.tcp;
 
 import java.io.EOFException;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
+import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
 import java.nio.channels.SocketChannel;
 import java.util.List;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.stream.IntStream;
 
 import io.tutti.CollectiveListener;
 import io.tutti.engine.bootstrap.ConnectAttempts;
+import io.tutti.engine.bootstrap.Endpoint.NameService;
 import io.tutti.engine.bootstrap.Handshake;
 import io.tutti.engine.control.ControlMessage.DataHello;
 import io.tutti.engine.control.PeerAddress;
@@ -19,6 +24,7 @@ import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.LocalFaultException;
 import io.tutti.engine.tls.HandshakeDeadline;
+import io.tutti.engine.tls.SocketWait;
 import jdk.net.ExtendedSocketOptions;
 import org.jspecify.annotations.Nullable;
 
@@ -45,14 +51,23 @@ final class Connector {
 
 	private final CollectiveListener events;
 
+	private final NameService names;
+
 	Connector(GroupIdentity identity, List<PeerAddress> roster, DataListener listener, SessionKey key,
 			TcpSettings settings, CollectiveListener events) {
+		this(identity, roster, listener, key, settings, events, NameService.SYSTEM);
+	}
+
+	/** As above, with another name service. */
+	Connector(GroupIdentity identity, List<PeerAddress> roster, DataListener listener, SessionKey key,
+			TcpSettings settings, CollectiveListener events, NameService names) {
 		this.identity = identity;
 		this.roster = roster;
 		this.listener = listener;
 		this.handshake = Handshake.ofData(key);
 		this.settings = settings;
 		this.events = events;
+		this.names = names;
 	}
 
 	/**
@@ -99,17 +114,18 @@ final class Connector {
 	 */
 	private TcpStream open(DataHello hello, Runnable progressCheck) throws IOException {
 		PeerAddress address = this.roster.get(hello.acceptor());
-		InetSocketAddress target = resolved(address);
 		HandshakeDeadline limit = HandshakeDeadline.within(this.settings.connect());
+		HandshakeDeadline check = () -> {
+			progressCheck.run();
+			limit.check();
+		};
+		InetSocketAddress target = resolved(address, check);
 		Deadline lastAttempt = Deadline.after(this.settings.connect());
 		ConnectAttempts attempts = new ConnectAttempts();
 		while (true) {
 			try {
 				TcpStream stream = new TcpStream(
-						this.handshake.connect(target, this.settings.tls(), (_) -> hello, () -> {
-							progressCheck.run();
-							limit.check();
-						}));
+						this.handshake.connect(target, this.settings.tls(), (_) -> hello, check));
 				stream.watch(new HostProbe(address, this.settings.heartbeat()));
 				return stream;
 			}
@@ -147,18 +163,42 @@ final class Connector {
 		}
 	}
 
+	private InetSocketAddress resolved(PeerAddress address, HandshakeDeadline limit) throws IOException {
+		try {
+			return new InetSocketAddress(InetAddress.ofLiteral(address.host()), address.port());
+		}
+		catch (IllegalArgumentException ex) {
+			return new InetSocketAddress(lookUp(address, limit), address.port());
+		}
+	}
+
 	/**
 	 * Resolves a rank's host name once: the JVM caches a negative answer for some
-	 * seconds.
+	 * seconds. Another thread waits for the name service, in native code that no
+	 * interrupt ends and that would hold a virtual thread's carrier.
 	 */
-	private InetSocketAddress resolved(PeerAddress address) throws LocalFaultException {
-		InetSocketAddress target = new InetSocketAddress(address.host(), address.port());
-		if (target.isUnresolved()) {
-			throw new LocalFaultException("rank " + this.identity.worldRank() + " cannot resolve the host name "
-					+ address.host() + " that rank " + address.rank() + " advertises; give rank " + address.rank()
-					+ " a tutti.transport.advertised-host that every rank can resolve, or leave it out", null);
+	private InetAddress lookUp(PeerAddress address, HandshakeDeadline limit) throws IOException {
+		FutureTask<InetAddress[]> lookup = new FutureTask<>(() -> this.names.addressesOf(address.host()));
+		Thread.ofPlatform().name("tutti-r" + this.identity.worldRank() + "-lookup").daemon().start(lookup);
+		SocketWait wait = new SocketWait(limit);
+		try {
+			while (!lookup.isDone()) {
+				wait.pause();
+			}
 		}
-		return target;
+		catch (SocketTimeoutException ex) {
+			throw unresolved(address, ex);
+		}
+		if (lookup.state() != Future.State.SUCCESS) {
+			throw unresolved(address, lookup.exceptionNow());
+		}
+		return lookup.resultNow()[0];
+	}
+
+	private LocalFaultException unresolved(PeerAddress address, Throwable cause) {
+		return new LocalFaultException("rank " + this.identity.worldRank() + " cannot resolve the host name "
+				+ address.host() + " that rank " + address.rank() + " advertises; give rank " + address.rank()
+				+ " a tutti.transport.advertised-host that every rank can resolve, or leave it out", cause);
 	}
 
 	/**
