@@ -8,6 +8,7 @@ import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.ByteChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.UnsupportedAddressTypeException;
 import java.time.Duration;
 import java.util.function.Function;
 
@@ -34,7 +35,8 @@ public sealed class PeerSocket implements ByteChannel permits TlsChannel {
 	 * @param tls {@code null} for plain TCP
 	 * @param deadline checked while the peer does not answer
 	 * @throws TlsException if the peer does not use TLS or is not trusted
-	 * @throws LocalFaultException if this process can open no socket
+	 * @throws LocalFaultException if this process can open no socket, or the address is
+	 * IPv6 and the JVM has none
 	 */
 	public static PeerSocket connect(InetSocketAddress address, @Nullable Tls tls, HandshakeDeadline deadline)
 			throws IOException {
@@ -72,25 +74,36 @@ public sealed class PeerSocket implements ByteChannel permits TlsChannel {
 		}
 	}
 
-	private static void establish(SocketChannel socket, InetSocketAddress address, HandshakeDeadline deadline)
+	static void establish(SocketChannel socket, InetSocketAddress address, HandshakeDeadline deadline)
 			throws IOException {
 		socket.configureBlocking(false);
-		// The kernel may choose the port that rank 0 is about to bind. Rank 0 must be
-		// able to bind it, also while the connection is in TIME_WAIT.
-		socket.setOption(StandardSocketOptions.SO_REUSEADDR, true);
-		InetAddress host = address.getAddress();
-		if (host.isLoopbackAddress() && !host.equals(InetAddress.getLoopbackAddress())) {
-			// For 127.0.1.1, the address of some hosts' own names, the kernel would
-			// choose 127.0.0.1 as the source; but peers connect to the source address.
-			socket.bind(new InetSocketAddress(host, 0));
-		}
-		socket.connect(address);
+		begin(socket, address);
 		SocketWait wait = new SocketWait(deadline);
 		while (!socket.finishConnect()) {
 			wait.pause();
 		}
 		if (socket.getLocalAddress().equals(socket.getRemoteAddress())) {
 			throw new ConnectException("connected to itself");
+		}
+	}
+
+	private static void begin(SocketChannel socket, InetSocketAddress address) throws IOException {
+		// The kernel may choose the port that rank 0 is about to bind. Rank 0 must be
+		// able to bind it, also while the connection is in TIME_WAIT.
+		socket.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+		InetAddress host = address.getAddress();
+		try {
+			if (host.isLoopbackAddress() && !host.equals(InetAddress.getLoopbackAddress())) {
+				// For 127.0.1.1, the address of some hosts' own names, the kernel would
+				// choose 127.0.0.1 as the source; but peers connect to the source
+				// address.
+				socket.bind(new InetSocketAddress(host, 0));
+			}
+			socket.connect(address);
+		}
+		catch (UnsupportedAddressTypeException ex) {
+			throw new LocalFaultException(
+					"this rank cannot connect to " + host.getHostAddress() + ": its JVM has no IPv6", ex);
 		}
 	}
 
