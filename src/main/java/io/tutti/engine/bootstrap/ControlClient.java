@@ -144,6 +144,7 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 		if (this.phase == Phase.WAITING) {
 			this.control.events().withdrew(0);
 			this.loop.stop();
+			this.roster.completeExceptionally(new EOFException("rank 0 left during rendezvous"));
 		}
 		else if (this.phase == Phase.FORMED) {
 			this.phase = Phase.ALONE;
@@ -167,7 +168,7 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 
 	@Override
 	public void silent(int rankZero, String detail) {
-		this.loop.send(0, new Leave(detail));
+		this.loop.send(0, new Leave(detail, true));
 		this.loop.dismiss(0);
 		disconnected(0, false, detail);
 	}
@@ -203,7 +204,7 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 	public void leave() {
 		this.loop.execute(() -> {
 			this.phase = Phase.LEAVING;
-			this.loop.send(0, new Leave(this.gaveUp));
+			this.loop.send(0, new Leave(this.gaveUp, false));
 			this.loop.finish();
 		});
 		this.loop.join();

@@ -104,7 +104,7 @@ final class ControlServer
 	@Override
 	public void receive(int rank, ControlMessage message) throws MalformedFrameException {
 		switch (message) {
-			case Leave(var cutOff) -> left(rank, cutOff);
+			case Leave leave -> left(rank, leave);
 			case Request request -> {
 				if (this.phase == Phase.FORMED) {
 					this.coordinator.receive(rank, request);
@@ -115,7 +115,12 @@ final class ControlServer
 		}
 	}
 
+	/** A client that arrives while rank 0 leaves gets no answer, as one that is later. */
 	private void join(PeerSocket socket, Handshake.Verified<Hello> client) {
+		if (this.phase == Phase.LEAVING) {
+			socket.close();
+			return;
+		}
 		int rank = client.hello().rank();
 		HandshakeException refusal = refusal(rank);
 		if (refusal != null) {
@@ -174,24 +179,39 @@ final class ControlServer
 					+ " leave its tutti.transport.advertised-host out, or set it to the host's own address");
 	}
 
-	private void left(int rank, @Nullable String cutOff) {
-		if (this.phase == Phase.GATHERING && cutOff == null) {
-			leftBeforeForming(rank);
+	private void left(int rank, Leave leave) {
+		switch (this.phase) {
+			case GATHERING -> leftBeforeForming(rank, leave);
+			case FORMED -> leftFormed(rank, leave);
+			case LEAVING -> {
+			}
 		}
-		if (this.phase != Phase.FORMED) {
-			return;
-		}
-		if (cutOff != null && this.loop.pausedLately()) {
-			this.coordinator.lost(0, "rank " + rank + " considers it lost: " + cutOff);
-		}
-		else if (cutOff != null) {
-			this.coordinator.lost(rank, "it is partitioned from rank 0, which it considers lost: " + cutOff);
-		}
-		this.coordinator.receive(rank, new Leave(cutOff));
 	}
 
-	/** Informs the waiting ranks at once: the operator may be stopping them, too. */
-	private void leftBeforeForming(int rank) {
+	private void leftFormed(int rank, Leave leave) {
+		String reason = leave.reason();
+		if (leave.cutOff() && this.loop.pausedLately()) {
+			this.coordinator.lost(0, "rank " + rank + " considers it lost: " + reason);
+		}
+		else if (leave.cutOff()) {
+			this.coordinator.lost(rank, "it is partitioned from rank 0, which it considers lost: " + reason);
+		}
+		else if (reason != null) {
+			this.coordinator.lost(rank, "it had given up when the last rank joined: " + reason);
+		}
+		this.coordinator.receive(rank, leave);
+	}
+
+	/**
+	 * Informs the waiting ranks at once of a rank that leaves in order: the operator may
+	 * be stopping them, too.
+	 */
+	private void leftBeforeForming(int rank, Leave leave) {
+		String reason = leave.reason();
+		if (reason != null) {
+			this.loop.drop(rank, leave.cutOff() ? "it considers rank 0 lost: " + reason : "it gave up: " + reason);
+			return;
+		}
 		this.loop.dismiss(rank);
 		this.rankTable.leave(rank);
 		this.loop.broadcast(new Awaiting(this.rankTable.absence(), false));

@@ -279,9 +279,16 @@ public sealed interface ControlMessage {
 	/**
 	 * A rank leaves.
 	 *
-	 * @param cutOff why the rank took rank 0 for lost, {@code null} if it leaves in order
+	 * @param reason why it cannot stay, {@code null} if it leaves in order
+	 * @param cutOff whether the reason is that it took rank 0 for lost
 	 */
-	record Leave(@Nullable String cutOff) implements Request {
+	record Leave(@Nullable String reason, boolean cutOff) implements Request {
+
+		/** A rank leaves in order. */
+		public static Leave inOrder() {
+			return new Leave(null, false);
+		}
+
 	}
 
 	/** The cause of a failure, the same for every rank. */

@@ -103,7 +103,7 @@ public final class Coordinator {
 			case QueryTraces(long ticket, int limit) -> askOthers(rank, new QueryTrace(rank, ticket, limit));
 			case TraceReply(int requester, long ticket, byte[] trace) ->
 				pass(requester, new ForwardedTrace(ticket, rank, trace));
-			case Leave(var cutOff) -> left(rank);
+			case Leave _ -> left(rank);
 		}
 	}
 

@@ -144,9 +144,12 @@ public final class RankControl implements ControlPlane {
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
+	/**
+	 * @param events does not throw, see {@link ControlListener#guarded}
+	 */
 	public RankControl(int rank, ControlListener events, PeerTable peers, Uplink uplink, LabelledCalls labelled) {
 		this.rank = rank;
-		this.events = ControlListener.guarded(events);
+		this.events = events;
 		this.peers = peers;
 		this.uplink = uplink;
 		this.labelled = labelled;

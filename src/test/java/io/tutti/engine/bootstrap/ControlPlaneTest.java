@@ -123,7 +123,7 @@ class ControlPlaneTest {
 		try (TestWorld world = new TestWorld(3); RawRankZero zero = new RawRankZero(world, quick)) {
 			assertThat(verdict(world, 1).ranks()).containsExactly(0);
 			assertThat(verdict(world, 2).detail()).isEqualTo("silent for 500 ms");
-			assertThat(zero.rank(1).await(Leave.class).cutOff()).isEqualTo("silent for 500 ms");
+			assertThat(zero.rank(1).await(Leave.class)).isEqualTo(new Leave("silent for 500 ms", true));
 		}
 	}
 
@@ -479,9 +479,19 @@ class ControlPlaneTest {
 	@Test
 	void aRankThatLosesContactToRankZeroIsLostForTheOtherRanks() {
 		try (TestWorld world = new TestWorld(3); RawRank raw = joinWithRaw(world, 2, TestWorld.SETTINGS)) {
-			raw.send(new Leave("silent for 30 s"));
+			raw.send(new Leave("silent for 30 s", true));
 			assertThat(verdict(world, 1).ranks()).containsExactly(2);
 			assertThat(verdict(world, 0).detail()).contains("partitioned from rank 0").contains("silent for 30 s");
+		}
+	}
+
+	@Test
+	void aRankThatGaveUpAsTheLastOneJoinedIsLostWithItsReason() {
+		try (TestWorld world = new TestWorld(3); RawRank raw = joinWithRaw(world, 2, TestWorld.SETTINGS)) {
+			raw.send(new Leave("its deadline has passed", false));
+			assertThat(verdict(world, 1).ranks()).containsExactly(2);
+			assertThat(verdict(world, 0).detail())
+				.isEqualTo("it had given up when the last rank joined: its deadline has passed");
 		}
 	}
 

@@ -31,7 +31,7 @@ class LeaveTest {
 		CompletableFuture<Membership> zero = this.world.joining(0, TestWorld.SETTINGS);
 		CompletableFuture<Membership> one = this.world.joining(1, TestWorld.SETTINGS);
 		RawRank two = new RawRank(this.world.port).join(2, 4);
-		two.send(new Leave(null));
+		two.send(Leave.inOrder());
 		Awaitility.await().untilAsserted(() -> {
 			assertThat(this.world.events.get(0).withdrawn).containsExactly(2);
 			assertThat(this.world.events.get(1).withdrawn).containsExactly(2);
@@ -61,18 +61,33 @@ class LeaveTest {
 	}
 
 	@Test
+	void aRankThatGivesUpIsDroppedAtOnceWithItsReason() {
+		CompletableFuture<Membership> zero = this.world.joining(0, TestWorld.SETTINGS, Duration.ofSeconds(2));
+		try (RawRank two = new RawRank(this.world.port).join(2, 4);
+				RawRank three = new RawRank(this.world.port).join(3, 4)) {
+			two.send(new Leave("its deadline has passed", false));
+			three.send(new Leave("silent for 30 s", true));
+			Awaitility.await()
+				.untilAsserted(() -> assertThat(this.world.events.get(0).warnings).containsExactlyInAnyOrder(
+						"rank 2 was lost during rendezvous: it gave up: its deadline has passed",
+						"rank 3 was lost during rendezvous: it considers rank 0 lost: silent for 30 s"));
+			assertThat(TestWorld.refusal(zero)).hasMessageContaining("rank 2 (joined, but its connection dropped)");
+		}
+	}
+
+	@Test
 	void aRankThatLeftIsNamedWhenTheDeadlinePasses() {
 		CompletableFuture<Membership> zero = this.world.joining(0, TestWorld.SETTINGS, Duration.ofSeconds(2));
 		RawRank two = new RawRank(this.world.port).join(2, 4);
-		two.send(new Leave(null));
+		two.send(Leave.inOrder());
 		assertThat(TestWorld.refusal(zero)).hasMessageContaining("rank 1, rank 2 (joined, but has left), rank 3");
 		two.close();
 	}
 
 	@Test
 	void anInterruptedRankLeavesInOrderAndATimedOutRankSendsTheReason() throws Exception {
-		assertThat(goodbyeOf(TestWorld.WAIT_LIMIT, true).cutOff()).isNull();
-		assertThat(goodbyeOf(Duration.ofMillis(800), false).cutOff()).contains("deadline");
+		assertThat(goodbyeOf(TestWorld.WAIT_LIMIT, true)).isEqualTo(Leave.inOrder());
+		assertThat(goodbyeOf(Duration.ofMillis(800), false)).isEqualTo(new Leave("its deadline has passed", false));
 	}
 
 	@Test
@@ -83,7 +98,9 @@ class LeaveTest {
 			welcomed.send(new RankZeroLeft(null));
 			Awaitility.await().until(() -> this.world.events.get(1).withdrawn.contains(0));
 			welcomed.close();
-			assertThat(TestWorld.refusal(one).reason()).isEqualTo(RendezvousException.Reason.TIMEOUT);
+			RendezvousException late = TestWorld.refusal(one);
+			assertThat(late.reason()).isEqualTo(RendezvousException.Reason.TIMEOUT);
+			assertThat(late).hasMessageContaining("rank 0 left during rendezvous");
 		}
 	}
 

@@ -231,7 +231,7 @@ class RankControlTest {
 				throw new IllegalStateException("no");
 			}
 		};
-		RankControl control = rank(1, broken);
+		RankControl control = rank(1, ControlListener.guarded(broken));
 		control.receive(new Verdict(SEEN));
 		control.receive(new Drain("now"));
 		control.receive(new QueryProgress(7, Failure.WORLD));

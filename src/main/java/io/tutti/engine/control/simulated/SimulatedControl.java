@@ -85,7 +85,7 @@ public final class SimulatedControl {
 			throw new IllegalArgumentException("rank must be in 0.." + (worldSize - 1) + ", got " + rank);
 		}
 		FromRank uplink = new FromRank(rank);
-		RankControl control = new RankControl(rank, events, this.peers, uplink,
+		RankControl control = new RankControl(rank, ControlListener.guarded(events), this.peers, uplink,
 				new LabelledWaits(rank, worldSize, uplink, ANSWER_LIMIT));
 		if (this.ranks.putIfAbsent(rank, control) != null) {
 			throw new IllegalArgumentException("rank " + rank + " has joined before");
@@ -171,7 +171,7 @@ public final class SimulatedControl {
 
 		@Override
 		public void leave() {
-			send(new Leave(null));
+			send(Leave.inOrder());
 		}
 
 	}
