@@ -230,7 +230,7 @@ final class HttpCollectives {
 
 	/** Runs on the call thread. */
 	private Answer make(Calls of, LabelledCall call, long count, MemorySegment body, TransferMemory memory) {
-		ProcessGroup ready = of.beside();
+		ProcessGroup ready = beside(of);
 		Answer answer = answer(ready, call, count, memory);
 		try {
 			make(ready, call, body, answer.memory());
@@ -238,6 +238,20 @@ final class HttpCollectives {
 		}
 		catch (RuntimeException | Error ex) {
 			answer.release();
+			throw ex;
+		}
+	}
+
+	/**
+	 * Ranks cannot form a group of the same name again, since rank 0 answers with the
+	 * verdict on the first one: after a failure all later calls fail.
+	 */
+	private ProcessGroup beside(Calls of) {
+		try {
+			return of.beside();
+		}
+		catch (RuntimeException ex) {
+			of.order.end(unwrapped(of, new CompletionException(ex)));
 			throw ex;
 		}
 	}

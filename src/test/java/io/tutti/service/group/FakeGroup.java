@@ -69,7 +69,9 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 
 	private volatile List<DefaultProcessGroup> others = List.of();
 
-	private volatile @Nullable DefaultProcessGroup beside;
+	private volatile Supplier<DefaultProcessGroup> beside = () -> {
+		throw new UnsupportedOperationException("no further group was expected");
+	};
 
 	private volatile boolean withoutPeers;
 
@@ -196,17 +198,20 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 
 	/** Sets the backend of the group that {@link #formBeside} returns. */
 	public void onBeside(GroupBackend backend) {
-		this.beside = new DefaultProcessGroup(GroupIdentity.world(this.world.rank(), this.world.worldSize(), 0),
-				backend, this.latch, this, Timeouts.DEFAULTS);
+		DefaultProcessGroup formed = new DefaultProcessGroup(
+				GroupIdentity.world(this.world.rank(), this.world.worldSize(), 0), backend, this.latch, this,
+				Timeouts.DEFAULTS);
+		onForming(() -> formed);
+	}
+
+	/** Sets how {@link #formBeside} forms a group. */
+	public void onForming(Supplier<DefaultProcessGroup> forming) {
+		this.beside = forming;
 	}
 
 	@Override
 	public DefaultProcessGroup formBeside(String name) {
-		DefaultProcessGroup formed = this.beside;
-		if (formed == null) {
-			throw new UnsupportedOperationException("no further group was expected");
-		}
-		return formed;
+		return this.beside.get();
 	}
 
 	@Override
