@@ -117,6 +117,9 @@ public record Failure(Kind kind, String group, long sequence, @Nullable Collecti
 
 	private static final int MAX_EXIT_CODE = 255;
 
+	/** Maximum number of ranks that a message names. */
+	private static final int NAMED = 16;
+
 	/**
 	 * Copies the ranks and shortens a longer detail, so that it is the same on the rank
 	 * that detected the failure and on those that it is sent to.
@@ -221,8 +224,9 @@ public record Failure(Kind kind, String group, long sequence, @Nullable Collecti
 	}
 
 	private String names() {
-		String list = this.ranks.stream().map(String::valueOf).collect(Collectors.joining(", "));
-		return (this.ranks.size() == 1 ? "rank " : "ranks ") + list;
+		String list = this.ranks.stream().limit(NAMED).map(String::valueOf).collect(Collectors.joining(", "));
+		int more = this.ranks.size() - NAMED;
+		return (this.ranks.size() == 1 ? "rank " : "ranks ") + list + ((more > 0) ? " and " + more + " more" : "");
 	}
 
 	private static String seconds(Duration duration) {

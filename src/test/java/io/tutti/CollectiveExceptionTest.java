@@ -7,6 +7,7 @@ import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 
@@ -27,6 +28,18 @@ class CollectiveExceptionTest {
 		assertThat(copy.peers()).containsExactly(2, 3);
 		assertThat(copy.rank()).isOne();
 		assertThat(copy.exitCode()).isEqualTo(ExitCode.DEADLINE_PASSED);
+	}
+
+	@Test
+	void aMessageNamesSomeOfManyRanks() {
+		List<Integer> ranks = IntStream.range(0, 1000).boxed().toList();
+		assertThat(lost(ranks.subList(0, 1))).isEqualTo("group world: rank 0 lost: gone");
+		assertThat(lost(ranks.subList(0, 16))).endsWith(", 14, 15 lost: gone");
+		assertThat(lost(ranks)).startsWith("group world: ranks 0, 1, 2,").endsWith(", 14, 15 and 984 more lost: gone");
+	}
+
+	private static String lost(List<Integer> ranks) {
+		return Failure.outside(Failure.Kind.PEER_LOST, "world", ranks, "gone").describe();
 	}
 
 	@Test

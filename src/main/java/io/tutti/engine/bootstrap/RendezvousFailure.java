@@ -105,7 +105,7 @@ record RendezvousFailure(JoinRequest request, Endpoint point) {
 	/** A time in seconds, or in milliseconds where it is short. */
 	static String seconds(Duration duration) {
 		long millis = duration.toMillis();
-		return (millis < EXACT_BELOW_MILLIS) ? millis + " ms" : millis / 1000 + " s";
+		return (millis < EXACT_BELOW_MILLIS) ? millis + " ms" : (millis + 500) / 1000 + " s";
 	}
 
 }
