@@ -72,8 +72,7 @@ public final class LabelledWaits implements RankControl.LabelledCalls {
 			throw ex;
 		}
 		catch (TimeoutException ex) {
-			throw CollectiveException.of(this.rank, this.worldSize, Failure.outside(Failure.Kind.PEER_LOST,
-					Failure.WORLD, List.of(0), "it did not answer at barrier " + wait.label()), ex);
+			throw CollectiveException.of(this.rank, this.worldSize, unanswered(wait.label()), ex);
 		}
 		catch (InterruptedException ex) {
 			return withdraw(pending, wait.label());
@@ -81,6 +80,14 @@ public final class LabelledWaits implements RankControl.LabelledCalls {
 		finally {
 			this.waits.remove(ticket);
 		}
+	}
+
+	/** Rank 0 is not lost to itself. */
+	private Failure unanswered(String label) {
+		String where = " did not answer at barrier " + label;
+		return (this.rank == 0)
+				? Failure.outside(Failure.Kind.ABORTED, Failure.WORLD, List.of(0), "its control thread" + where)
+				: Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(0), "it" + where);
 	}
 
 	/**

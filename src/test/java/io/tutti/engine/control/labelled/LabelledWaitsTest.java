@@ -44,6 +44,25 @@ class LabelledWaitsTest {
 			.satisfies(LabelledWaitsTest::requireOwnRank);
 	}
 
+	@Test
+	void aRankThatRankZeroDoesNotAnswerLosesIt() {
+		assertThatExceptionOfType(CollectiveException.class).isThrownBy(() -> unanswered(1))
+			.satisfies((ex) -> assertThat(ex.failure().kind()).isEqualTo(Failure.Kind.PEER_LOST))
+			.withMessageContaining("rank 0 lost: it did not answer at barrier a");
+	}
+
+	@Test
+	void rankZeroDoesNotLoseItself() {
+		assertThatExceptionOfType(CollectiveException.class).isThrownBy(() -> unanswered(0))
+			.satisfies((ex) -> assertThat(ex.failure().kind()).isEqualTo(Failure.Kind.ABORTED))
+			.withMessageContaining("its control thread did not answer at barrier a");
+	}
+
+	private CallMatch unanswered(int rank) {
+		return new LabelledWaits(rank, 3, new SilentUplink(this.entered), Duration.ofMillis(10))
+			.enter(new RoundWait("a", RoundWait.NEXT, Duration.ofMillis(10), null), null);
+	}
+
 	private static void requireOwnRank(CollectiveException failure) {
 		assertThat(failure.failure().kind()).isEqualTo(Failure.Kind.PEER_LOST);
 		assertThat(failure.failure().ranks()).containsExactly(1);
