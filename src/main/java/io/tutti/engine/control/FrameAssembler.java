@@ -20,15 +20,22 @@ final class FrameAssembler {
 
 	/** Appends received bytes. The caller should have taken all frames before. */
 	void append(ByteBuffer bytes) {
-		int total = this.pending.remaining() + bytes.remaining();
+		if (this.pending.capacity() - this.pending.limit() < bytes.remaining()) {
+			makeRoom(this.pending.remaining() + bytes.remaining());
+		}
+		int end = this.pending.limit();
+		this.pending.limit(end + bytes.remaining()).put(end, bytes, bytes.position(), bytes.remaining());
+	}
+
+	/** Copies only now and then: a long frame arrives in many parts. */
+	private void makeRoom(int total) {
 		if (this.pending.capacity() < total) {
 			ByteBuffer larger = ByteBuffer.allocate(Math.max(total, 2 * this.pending.remaining()));
-			this.pending = larger.put(this.pending);
+			this.pending = larger.put(this.pending).flip();
 		}
 		else {
-			this.pending.compact();
+			this.pending.compact().flip();
 		}
-		this.pending.put(bytes).flip();
 	}
 
 	/**

@@ -54,6 +54,19 @@ class FrameAssemblerTest {
 	}
 
 	@Test
+	@Timeout(10)
+	void aLongFrameInShortPartsIsNotCopiedForEachOfThem() throws MalformedFrameException {
+		int length = FrameAssembler.MAX_BYTES;
+		this.frames.append(ByteBuffer.allocate(4).putInt(0, length));
+		ByteBuffer part = ByteBuffer.allocate(64);
+		for (int received = 0; received < length; received += part.capacity()) {
+			assertThat(this.frames.next()).isNull();
+			this.frames.append(part.clear());
+		}
+		assertThat(this.frames.next().remaining()).isEqualTo(length);
+	}
+
+	@Test
 	void aLongFrameIsAccepted() throws MalformedFrameException {
 		int length = FrameAssembler.MAX_BYTES;
 		this.frames.append(ByteBuffer.allocate(4).putInt(0, length));
