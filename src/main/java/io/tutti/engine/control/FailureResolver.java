@@ -49,16 +49,7 @@ final class FailureResolver {
 	private final Coordinator.Downlink downlink;
 
 	/** The verdicts by group, the oldest first. */
-	private final Map<String, Failure> decided = new LinkedHashMap<>() {
-
-		private static final long serialVersionUID = 1L;
-
-		@Override
-		protected boolean removeEldestEntry(Map.Entry<String, Failure> eldest) {
-			return size() > KEPT;
-		}
-
-	};
+	private final Map<String, Failure> decided = new LinkedHashMap<>();
 
 	/** The verdict on each rank that a verdict declared lost. */
 	private final Map<Integer, Failure> blamed = new HashMap<>();
@@ -273,10 +264,19 @@ final class FailureResolver {
 		this.downlink.broadcast(new Verdict(verdict));
 	}
 
-	/** Ends the group's inquiry and keeps its first verdict. */
+	/**
+	 * Ends the group's inquiry and keeps its first verdict, for the world group for good.
+	 */
 	private void keep(String group, Failure verdict) {
 		this.inquiries.remove(group);
 		this.decided.putIfAbsent(group, verdict);
+		if (this.decided.size() > KEPT) {
+			this.decided.keySet()
+				.stream()
+				.filter((each) -> !each.equals(Failure.WORLD))
+				.findFirst()
+				.ifPresent(this.decided::remove);
+		}
 	}
 
 	/** Groups under a suspicion that names only these ranks. */

@@ -66,6 +66,17 @@ class FailureResolverTest {
 	}
 
 	@Test
+	void theVerdictOnAllRanksIsKeptLongerThanThoseOnOtherGroups() {
+		this.resolver.report(1, aborted("world", 1));
+		for (int group = 0; group < FailureResolver.KEPT; group++) {
+			this.resolver.report(1, aborted("world/" + group, 1));
+		}
+		assertThat(this.resolver.decided("world")).isTrue();
+		assertThat(this.resolver.decided("world/0")).isFalse();
+		assertThat(this.resolver.decided("world/1")).isTrue();
+	}
+
+	@Test
 	void aRankThatReportsALostPeerLateIsSentThatVerdict() {
 		this.peers.gone(3, PeerStatus.State.LOST);
 		this.resolver.lost(3, "its connection closed");
