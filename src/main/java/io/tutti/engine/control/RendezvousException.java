@@ -18,7 +18,10 @@ public final class RendezvousException extends RankException implements ExitCode
 	/** Why rendezvous fails. */
 	public enum Reason {
 
-		/** Not every rank joined in time, or a name was not known in time. */
+		/**
+		 * Not every rank joined in time, a name was not known in time, or the waiting
+		 * thread was interrupted.
+		 */
 		TIMEOUT,
 		/** The token is wrong or missing. */
 		AUTHENTICATION,
