@@ -5,6 +5,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.UnsupportedAddressTypeException;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.Map;
@@ -87,11 +88,19 @@ public final class DataListener implements AutoCloseable {
 			server = ConnectionAcceptor.listen(new InetSocketAddress(address, port), ConnectionAcceptor.BACKLOG);
 		}
 		catch (IOException ex) {
-			throw new IOException("cannot listen for data connections "
-					+ ((address != null) ? "at " + address.getHostAddress() + ", " : "on ") + "port " + port + ": "
-					+ ex.getMessage(), ex);
+			throw notListening(address, port, ex.getMessage(), ex);
+		}
+		catch (UnsupportedAddressTypeException ex) {
+			throw notListening(address, port, "its JVM has no IPv6", ex);
 		}
 		return new DataListener(server, maxHandshakes, handshakeLimit);
+	}
+
+	private static IOException notListening(@Nullable InetAddress address, int port, @Nullable String problem,
+			Exception cause) {
+		return new IOException("cannot listen for data connections "
+				+ ((address != null) ? "at " + address.getHostAddress() + ", " : "on ") + "port " + port + ": "
+				+ problem, cause);
 	}
 
 	/** The port that was bound. */
