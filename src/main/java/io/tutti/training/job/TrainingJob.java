@@ -147,9 +147,8 @@ public final class TrainingJob {
 			return train();
 		}
 		catch (Throwable ex) {
-			if (this.group != null && !isKnownToAll(ex)) {
-				this.group.abort(ExitCode.ofOthers(ex),
-						"rank " + this.group.rank() + " cannot continue training: " + ex.getMessage());
+			if (this.group != null) {
+				abortOthers(this.group, ex);
 			}
 			throw ex;
 		}
@@ -257,6 +256,11 @@ public final class TrainingJob {
 				closeCheckpoints(loop, ex);
 				throw ex;
 			}
+			catch (Throwable ex) {
+				// First, since the loop closes once the last checkpoint is written.
+				abortOthers(group, ex);
+				throw ex;
+			}
 			finally {
 				// Also after the last step: if the group breaks then, the loop runs
 				// again.
@@ -321,6 +325,14 @@ public final class TrainingJob {
 			return "none";
 		}
 		return (checkpoint.every() > 0) ? "every " + checkpoint.every() + " steps" : "every epoch";
+	}
+
+	/** The other ranks wait for this one, unless they fail in the same way. */
+	private static void abortOthers(ProcessGroup group, Throwable failure) {
+		if (!isKnownToAll(failure)) {
+			String reason = (failure instanceof ExitCode.Source) ? failure.getMessage() : failure.toString();
+			group.abort(ExitCode.ofOthers(failure), "rank " + group.rank() + " cannot continue training: " + reason);
+		}
 	}
 
 	/** Whether the other ranks throw the same exception, so that no abort is needed. */

@@ -14,6 +14,7 @@ import io.tutti.ElasticGroup;
 import io.tutti.ElasticLoop;
 import io.tutti.ElasticState;
 import io.tutti.ExitCode;
+import io.tutti.GroupAbortedException;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
@@ -91,6 +92,41 @@ class ElasticJobEndTest {
 			assertThat(outcomes)
 				.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(TrainingDivergedException.class));
 			assertThat(endedEarly).isFalse();
+		}
+	}
+
+	/** Otherwise the others would continue without it, once they no longer wait. */
+	@Test
+	void aRankThatFailsWhileItsCheckpointIsWrittenEndsTheOthersAtOnce(@TempDir Path directory) throws Exception {
+		ClassifierJob job = new ClassifierJob(1, 32, 0.05, 42, 1, null, directory, 1, null);
+		TrainingListener failing = new TrainingListener() {
+
+			@Override
+			public void step(long step, double loss) {
+				if (step == 2) {
+					throw new IllegalStateException("the second step");
+				}
+			}
+
+		};
+		try (HeldCheckpoints held = new HeldCheckpoints();
+				SimulatedWorld world = new SimulatedWorld(2,
+						Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(20)))) {
+			List<Outcome<TrainingSummary>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
+				try (EndsOnce group = new EndsOnce(world.group(rank), new CountDownLatch(1))) {
+					return new TrainingJob(group, job.task(), job.options(),
+							(rank == 0) ? failing : TrainingListener.NONE)
+						.run();
+				}
+				finally {
+					if (rank == 1) {
+						held.release();
+					}
+				}
+			});
+			assertThat(outcomes.get(1).failure()).isInstanceOf(GroupAbortedException.class)
+				.hasMessageContaining(
+						"rank 0 cannot continue training: java.lang.IllegalStateException: the second step");
 		}
 	}
 

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.NoSuchElementException;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReference;
@@ -273,6 +274,20 @@ class TrainingJobTest {
 	}
 
 	/** The file of a full disk. */
+	@Test
+	void aFailureWithoutAMessageIsReportedToTheOthersByItsKind() throws Exception {
+		List<Outcome<TrainingSummary>> outcomes = outcomes(2, (_) -> withEpochs(1), (handle) -> new TrainingListener() {
+			@Override
+			public void started(TrainingPlan plan) {
+				if (handle.rank() == 0) {
+					throw new NoSuchElementException();
+				}
+			}
+		});
+		assertThat(outcomes.get(1).failure()).isInstanceOf(GroupAbortedException.class)
+			.hasMessageContaining("rank 0 cannot continue training: java.util.NoSuchElementException");
+	}
+
 	@Test
 	void aReportThatCannotBeWrittenLeavesTheSummary() throws Exception {
 		List<Outcome<TrainingSummary>> outcomes = outcomes(1,

@@ -16,6 +16,7 @@ import java.util.function.IntFunction;
 import java.util.stream.Stream;
 
 import io.tutti.ExitCode;
+import io.tutti.GroupAbortedException;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.backend.RankThreads.Outcome;
@@ -452,6 +453,39 @@ class TrainingTaskTest {
 				throw new IllegalStateException("the disk is gone");
 			}
 		}, ExitCode.INTERNAL, "failed in load: IllegalStateException: the disk is gone", "--debug");
+	}
+
+	/** The files may be on a slow disk. */
+	@Test
+	void aRankThatFailsWhileItsCheckpointIsWrittenTellsTheOthersAtOnce() throws Exception {
+		try (HeldCheckpoints held = new HeldCheckpoints();
+				SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS.withCollective(Duration.ofSeconds(20)))) {
+			List<Outcome<TrainingSummary>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
+				TrainingTask task = new Line() {
+					@Override
+					public OptionalDouble learningRate(TrainingStep step) {
+						if (rank == 0 && step.step() == 1) {
+							throw new IllegalStateException("the second step");
+						}
+						return super.learningRate(step);
+					}
+				};
+				try {
+					return new TrainingJob(world.group(rank), task, options(2, this.directory), TrainingListener.NONE)
+						.run();
+				}
+				finally {
+					if (rank == 1) {
+						held.release();
+					}
+				}
+			});
+			assertThat(outcomes.get(0).failure()).isInstanceOf(TaskException.class);
+			assertThat(outcomes.get(1).failure()).isInstanceOf(GroupAbortedException.class)
+				.hasMessageContaining("rank 0 cannot continue training: the task")
+				.hasMessageContaining("failed in learningRate: IllegalStateException: the second step");
+		}
+		assertThat(CheckpointFixture.steps(this.directory)).containsExactly(1L);
 	}
 
 	/** As a task in Kotlin may do without declaring it. */
