@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import io.tutti.BadConfigurationException;
 import io.tutti.training.checkpoint.CheckpointException;
 import io.tutti.training.job.ReportException;
+import io.tutti.training.internal.AtomicFile;
 import io.tutti.training.job.TrainingOptions;
 import org.jspecify.annotations.Nullable;
 
@@ -47,8 +48,10 @@ final class TrainingFiles {
 			throw refused("the report " + report + " cannot be written: there is no directory " + folder, "--report");
 		}
 		try {
-			String problem = !Files.exists(report) || Files.isRegularFile(report, LinkOption.NOFOLLOW_LINKS)
-					? problemOfWritingTo(folder) : Files.isWritable(report) ? null : "permission denied";
+			Path target = AtomicFile.target(report);
+			String problem = !Files.exists(target) || Files.isRegularFile(target, LinkOption.NOFOLLOW_LINKS)
+					? problemOfWritingTo(AtomicFile.directoryOf(target))
+					: Files.isWritable(target) ? null : "permission denied";
 			if (problem != null) {
 				throw refused("the report " + report + " cannot be written: " + problem, "--report");
 			}

@@ -10,6 +10,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.UUID;
 
 /**
@@ -19,6 +20,8 @@ import java.util.UUID;
 public final class AtomicFile {
 
 	private static final int BUFFER_BYTES = 1 << 16;
+
+	private static final List<Path> OPEN_FILES = List.of(Path.of("/dev"), Path.of("/proc"));
 
 	private AtomicFile() {
 	}
@@ -39,28 +42,41 @@ public final class AtomicFile {
 	/**
 	 * Writes a temporary file in the same directory, flushes it and renames it. The same
 	 * file may be written concurrently, also by processes of several containers: each
-	 * write uses its own temporary file, and the last rename wins. An existing path that
-	 * is not a regular file, such as {@code /dev/stdout} or a symbolic link, is written
-	 * to directly.
+	 * write uses its own temporary file, and the last rename wins. A symbolic link to a
+	 * regular file stays, and that file is replaced. Another existing path that is not a
+	 * regular file, such as {@code /dev/stdout}, is written to directly.
 	 */
 	public static void write(Path file, Content content) throws IOException {
-		if (Files.exists(file, LinkOption.NOFOLLOW_LINKS) && !Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
-			try (OutputStream stream = Files.newOutputStream(file)) {
+		Path target = target(file);
+		if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)
+				&& !Files.isRegularFile(target, LinkOption.NOFOLLOW_LINKS)) {
+			try (OutputStream stream = Files.newOutputStream(target)) {
 				content.writeTo(stream);
 			}
 			return;
 		}
-		Path directory = directoryOf(file);
-		Path temporary = temporary(file);
+		Path directory = directoryOf(target);
+		Path temporary = temporary(target);
 		try {
 			writeAndFlush(temporary, content);
-			Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
+			Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE);
 			flushDirectory(directory);
 		}
 		catch (IOException | RuntimeException ex) {
 			Files.deleteIfExists(temporary);
 			throw ex;
 		}
+	}
+
+	/**
+	 * The file that a write replaces or creates: that to which a symbolic link leads, if
+	 * it is a regular file; otherwise the path itself. An open file of this process, such
+	 * as {@code /dev/stdout}, is a link too, but the process would go on writing to the
+	 * replaced file.
+	 */
+	public static Path target(Path file) throws IOException {
+		boolean open = OPEN_FILES.stream().anyMatch(file.toAbsolutePath()::startsWith);
+		return (Files.isSymbolicLink(file) && Files.isRegularFile(file) && !open) ? file.toRealPath() : file;
 	}
 
 	/** Flushes the entries of a directory, so that a rename in it survives a crash. */

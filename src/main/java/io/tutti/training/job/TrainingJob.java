@@ -129,7 +129,7 @@ public final class TrainingJob {
 	 * @throws CheckpointException if the job cannot continue from the checkpoint or
 	 * cannot write a new one
 	 * @throws ReportException on rank 0, if the report cannot be written; and on any rank
-	 * of an elastic job, before it joins, if there is no directory for it
+	 * of an elastic job, before it joins, if it is a directory or there is none for it
 	 * @throws io.tutti.BackendUnavailableException if a GPU is requested and not
 	 * available, or if libtorch cannot be unpacked
 	 * @throws ReplicaMismatchException if the ranks' options, data or trained parameters
@@ -165,7 +165,7 @@ public final class TrainingJob {
 	}
 
 	private TrainingSummary train() {
-		requireReportDirectory();
+		requireUsableReport();
 		NativeLibraryPreparation.prepare();
 		ProcessEnd.skipFinalizers();
 		TrainingDevice place = this.device.get();
@@ -300,10 +300,10 @@ public final class TrainingJob {
 	}
 
 	/** Each rank of an elastic job may become rank 0, which writes the report. */
-	private void requireReportDirectory() {
+	private void requireUsableReport() {
 		Path report = (this.group != null) ? report(this.group) : this.options.report();
 		if (report != null) {
-			TrainingReport.requireDirectory(report);
+			TrainingReport.requireUsable(report);
 		}
 	}
 

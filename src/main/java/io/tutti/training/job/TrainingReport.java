@@ -45,10 +45,14 @@ final class TrainingReport {
 	}
 
 	/**
-	 * Checks before training that the directory of the report exists.
-	 * @throws ReportException if the directory does not exist
+	 * Checks before training that the report can be a file and that its directory exists.
+	 * @throws ReportException if not
 	 */
-	static void requireDirectory(Path file) {
+	static void requireUsable(Path file) {
+		if (Files.isDirectory(file)) {
+			throw new ReportException(
+					"cannot write the report " + file + ": it is a directory; give the name of a file in it", null);
+		}
 		Path directory = AtomicFile.directoryOf(file);
 		if (!Files.isDirectory(directory)) {
 			throw new ReportException("cannot write the report " + file + ": there is no directory " + directory, null);

@@ -63,6 +63,17 @@ class TrainingFilesTest {
 		assertThat(this.directory).isEmptyDirectory();
 	}
 
+	/** The file is replaced, so its folder takes the new one. */
+	@Test
+	void theFolderOfTheFileToWhichAReportLinksIsChecked() throws Exception {
+		Path file = Files.createFile(Files.createDirectory(this.directory.resolve("folder")).resolve("file"));
+		TrainingFiles
+			.requireUsable(options(null, Files.createSymbolicLink(this.directory.resolve("usable.json"), file)));
+		Path link = Files.createSymbolicLink(this.directory.resolve("link.json"), Path.of("/proc/self/status"));
+		assertRefused(options(null, link), "link.json", "/proc/", "--report");
+		Files.delete(link);
+	}
+
 	@Test
 	void aCheckpointFolderBelowAFileIsNamed() throws Exception {
 		Path file = Files.createFile(this.directory.resolve("file"));

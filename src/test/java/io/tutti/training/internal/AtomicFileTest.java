@@ -1,9 +1,12 @@
 package io.tutti.training.internal;
 
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -58,6 +61,55 @@ class AtomicFileTest {
 		AtomicFile.write(link, "after".getBytes(StandardCharsets.UTF_8));
 		assertThat(link).isSymbolicLink();
 		assertThat(target).hasContent("after");
+	}
+
+	@Test
+	void aFailureLeavesTheTargetOfASymbolicLinkUnchanged() throws IOException {
+		Path folder = Files.createDirectory(this.directory.resolve("folder"));
+		Path target = Files.writeString(folder.resolve("target"), "before");
+		Path link = Files.createSymbolicLink(this.directory.resolve("link"), target);
+		assertThatExceptionOfType(IOException.class).isThrownBy(() -> AtomicFile.write(link, (stream) -> {
+			stream.write(new byte[1 << 17]);
+			throw new IOException("the disk is full");
+		})).withMessage("the disk is full");
+		assertThat(target).hasContent("before");
+		assertThat(folder.toFile().list()).containsExactly("target");
+	}
+
+	@Test
+	void aSymbolicLinkToNothingCreatesItsTarget() throws IOException {
+		Path target = this.directory.resolve("target");
+		Path link = Files.createSymbolicLink(this.directory.resolve("link"), target);
+		AtomicFile.write(link, "after".getBytes(StandardCharsets.UTF_8));
+		assertThat(link).isSymbolicLink();
+		assertThat(target).hasContent("after");
+	}
+
+	/** As {@code /dev/stdout} is if the output goes to a file. */
+	@Test
+	void anOpenFileOfTheProcessIsNotReplaced() throws IOException {
+		Path file = Files.writeString(this.directory.resolve("file"), "before").toRealPath();
+		Object inode = Files.getAttribute(file, "unix:ino");
+		try (FileChannel _ = FileChannel.open(file, StandardOpenOption.WRITE)) {
+			AtomicFile.write(descriptor(file), "after".getBytes(StandardCharsets.UTF_8));
+		}
+		assertThat(file).hasContent("after");
+		assertThat(Files.getAttribute(file, "unix:ino")).isEqualTo(inode);
+	}
+
+	private static Path descriptor(Path file) throws IOException {
+		try (Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
+			return all.filter((link) -> Files.exists(link) && leadsTo(link, file)).findFirst().orElseThrow();
+		}
+	}
+
+	private static boolean leadsTo(Path link, Path file) {
+		try {
+			return Files.isSameFile(link, file);
+		}
+		catch (IOException ex) {
+			return false;
+		}
 	}
 
 }

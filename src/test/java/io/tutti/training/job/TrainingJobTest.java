@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.IntFunction;
@@ -273,7 +274,24 @@ class TrainingJobTest {
 			.isEqualTo(ExitCode.ABORTED);
 	}
 
-	/** The file of a full disk. */
+	@ParameterizedTest
+	@ValueSource(strings = { "/", "" })
+	void aReportThatIsADirectoryFailsBeforeTheTraining(String file) throws Exception {
+		Path report = file.isEmpty() ? this.directory : Path.of(file);
+		AtomicBoolean trains = new AtomicBoolean();
+		List<Outcome<TrainingSummary>> outcomes = outcomes(1,
+				(_) -> new ClassifierJob(1, 32, 0.05, 42, 1, null, null, 0, report), (_) -> new TrainingListener() {
+					@Override
+					public void started(TrainingPlan plan) {
+						trains.set(true);
+					}
+				});
+		assertThat(outcomes.getFirst().failure()).isInstanceOf(ReportException.class)
+			.hasMessage("cannot write the report " + report + ": it is a directory; give the name of a file in it")
+			.returns(ExitCode.BAD_CONFIGURATION, ExitCode::of);
+		assertThat(trains).isFalse();
+	}
+
 	@Test
 	void aFailureWithoutAMessageIsReportedToTheOthersByItsKind() throws Exception {
 		List<Outcome<TrainingSummary>> outcomes = outcomes(2, (_) -> withEpochs(1), (handle) -> new TrainingListener() {
@@ -288,6 +306,7 @@ class TrainingJobTest {
 			.hasMessageContaining("rank 0 cannot continue training: java.util.NoSuchElementException");
 	}
 
+	/** The file of a full disk. */
 	@Test
 	void aReportThatCannotBeWrittenLeavesTheSummary() throws Exception {
 		List<Outcome<TrainingSummary>> outcomes = outcomes(1,
