@@ -12,7 +12,8 @@ import org.bytedeco.pytorch.Tensor;
 
 /**
  * Broadcasts one rank's values of tensors of any element types. Tensors on a GPU are
- * copied through main memory, since this happens rarely.
+ * copied through main memory: when a model is wrapped, and in each step of a
+ * {@link ShardedOptimizer} or with {@link DataParallelSettings#broadcastsBuffers()}.
  */
 final class TensorBroadcast {
 
