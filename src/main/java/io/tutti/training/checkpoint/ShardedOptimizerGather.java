@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
+import io.tutti.DataType;
 import io.tutti.ProcessGroup;
 import org.jspecify.annotations.Nullable;
 
@@ -32,10 +33,10 @@ final class ShardedOptimizerGather implements AutoCloseable {
 
 	/**
 	 * Replaces the collected state by that of the ranks from 1 on. A collective call. The
-	 * other ranks hold one tensor of another rank at a time.
+	 * other ranks receive the names and shapes only.
 	 * @param part gives the tensors of this rank's part; not sent by rank 0
-	 * @throws CheckpointException on every rank, if a rank cannot give its part or
-	 * allocate the memory for the others
+	 * @throws CheckpointException on every rank, if a rank cannot give its part, or rank
+	 * 0 cannot allocate the memory for the others
 	 */
 	void collect(Supplier<List<StoredTensor>> part) {
 		List<StoredTensor> own = new ArrayList<>();
@@ -45,20 +46,13 @@ final class ShardedOptimizerGather implements AutoCloseable {
 		for (int source = 1; source < this.group.worldSize(); source++) {
 			parts.add(headers(source, (source == this.group.rank()) ? own : List.of()));
 		}
-		try (Arena once = Arena.ofShared()) {
-			List<MemorySegment> memories = new ArrayList<>();
-			FailTogether.run(this.group, () -> memories.addAll(memories(parts, own, once)));
-			int next = 0;
-			for (int source = 1; source < this.group.worldSize(); source++) {
-				List<StoredTensor> collected = new ArrayList<>();
-				for (TensorHeader header : parts.get(source - 1)) {
-					MemorySegment data = memories.get(next++);
-					StateBroadcast.broadcast(source, this.group, data);
-					collected.add(new StoredTensor(header, data));
-				}
-				if (this.group.rank() == 0) {
-					this.received.add(collected);
-				}
+		FailTogether.run(this.group, () -> allocate(parts));
+		for (int source = 1; source < this.group.worldSize(); source++) {
+			List<TensorHeader> headers = parts.get(source - 1);
+			for (int index = 0; index < headers.size(); index++) {
+				MemorySegment sent = (source == this.group.rank()) ? own.get(index).data() : MemorySegment.NULL;
+				gather(source, headers.get(index).bytes(), sent, (this.group.rank() == 0)
+						? this.received.get(source - 1).get(index).data() : MemorySegment.NULL);
 			}
 		}
 	}
@@ -72,30 +66,32 @@ final class ShardedOptimizerGather implements AutoCloseable {
 			.tensors();
 	}
 
-	/**
-	 * Where this rank holds the tensors of the ranks from 1 on while they are sent: rank
-	 * 0 each at a place of its own, other ranks all at the same.
-	 */
-	private List<MemorySegment> memories(List<List<TensorHeader>> parts, List<StoredTensor> own, Arena once) {
+	/** Memory on rank 0 for the tensors of the ranks from 1 on. */
+	private void allocate(List<List<TensorHeader>> parts) {
 		if (this.group.rank() == 0) {
 			Arena all = Arena.ofShared();
 			this.arena = all;
-			return parts.stream()
-				.flatMap(List::stream)
-				.map((header) -> all.allocate(header.bytes(), Long.BYTES))
-				.toList();
+			parts.forEach((headers) -> this.received.add(headers.stream()
+				.map((header) -> new StoredTensor(header, all.allocate(header.bytes(), Long.BYTES)))
+				.toList()));
 		}
-		long largest = parts.stream().flatMap(List::stream).mapToLong(TensorHeader::bytes).max().orElse(0);
-		MemorySegment shared = once.allocate(largest, Long.BYTES);
-		List<MemorySegment> memories = new ArrayList<>();
-		for (int source = 1; source <= parts.size(); source++) {
-			List<TensorHeader> headers = parts.get(source - 1);
-			for (int index = 0; index < headers.size(); index++) {
-				memories.add((source == this.group.rank()) ? own.get(index).data()
-						: shared.asSlice(0, headers.get(index).bytes()));
-			}
+	}
+
+	/**
+	 * Gives rank 0 a tensor of a rank. A gather, since messages could meet a receive of
+	 * the caller's program.
+	 */
+	private void gather(int source, long bytes, MemorySegment sent, MemorySegment received) {
+		long[] counts = new long[this.group.worldSize()];
+		for (long from = 0; from < bytes; from += StateBroadcast.PIECE_BYTES) {
+			counts[source] = Math.min(StateBroadcast.PIECE_BYTES, bytes - from);
+			this.group.gather(piece(sent, from, counts[source]), piece(received, from, counts[source]), counts,
+					DataType.UINT8, 0);
 		}
-		return memories;
+	}
+
+	private static MemorySegment piece(MemorySegment data, long from, long bytes) {
+		return (data.byteSize() > 0) ? data.asSlice(from, bytes) : data;
 	}
 
 	/** The parts that {@link #collect} has received. */

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class StateBroadcast {
 
-	/** Bytes broadcast at once. */
-	private static final long PIECE_BYTES = 1 << 30;
+	/** Bytes that one call moves. */
+	static final long PIECE_BYTES = 1 << 30;
 
 	/** Largest text: the limit of an array. */
 	private static final int MAX_BYTES = Integer.MAX_VALUE - 64;

@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.SequencedMap;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
@@ -240,6 +241,59 @@ class ShardedCheckpointTest {
 		Map<String, Tensor> parameters = parameters();
 		parameters.put("frozen", torch.ones(3));
 		return parameters;
+	}
+
+	/** A rank keeps no more than its own part in memory. */
+	@Test
+	void onlyRankZeroReceivesTheOtherRanksParts() throws Exception {
+		long part = (1 << 18) * 2L * Float.BYTES;
+		try (SimulatedWorld world = new SimulatedWorld(3, Timeouts.DEFAULTS)) {
+			List<Long> received = RankThreads.run(3, LIMIT, (rank) -> {
+				Map<String, Tensor> parameters = new LinkedHashMap<>();
+				for (int index = 0; index < 3; index++) {
+					parameters.put("p" + index, torch.ones(1 << 18).requires_grad_(true));
+				}
+				ModelTensors model = ModelTensors.of(parameters);
+				AtomicLong bytes = new AtomicLong();
+				ProcessGroup group = counting(world.group(rank), bytes);
+				try (ShardedOptimizer optimizer = new ShardedOptimizer(world.group(rank), model,
+						ShardedCheckpointTest::adam);
+						CheckpointStore store = store(group,
+								new ModelState(group, model, optimizer, TrainingDevice.CPU))) {
+					store.restore();
+					gradients(parameters, 0);
+					optimizer.step();
+					bytes.set(0);
+					store.save(new Progress(1, 0, 0));
+					long own = bytes.get();
+					store.finish();
+					world.group(rank).barrier();
+					return own;
+				}
+			});
+			assertThat(received.getFirst()).isGreaterThan(2 * part);
+			assertThat(received.subList(1, 3)).allSatisfy((bytes) -> assertThat(bytes).isLessThan(part / 10));
+		}
+	}
+
+	/** A group that counts the bytes that a checkpoint's calls give this rank. */
+	private static ProcessGroup counting(ProcessGroup group, AtomicLong bytes) {
+		return (ProcessGroup) Proxy.newProxyInstance(ProcessGroup.class.getClassLoader(),
+				new Class<?>[] { ProcessGroup.class }, (_, method, arguments) -> {
+					MemorySegment received = switch (method.getName()) {
+						case "broadcast" ->
+							((int) arguments[2] != group.rank()) ? (MemorySegment) arguments[0] : MemorySegment.NULL;
+						case "allGather", "gather" -> (MemorySegment) arguments[1];
+						default -> MemorySegment.NULL;
+					};
+					bytes.addAndGet(received.byteSize());
+					try {
+						return method.invoke(group, arguments);
+					}
+					catch (InvocationTargetException ex) {
+						throw ex.getCause();
+					}
+				});
 	}
 
 	/** More ranks than parameters: some have no part. */
