@@ -431,8 +431,12 @@ public final class DistributedDataParallel implements AutoCloseable {
 		}
 		this.closed = true;
 		boolean forgotten = this.buckets.neverSynchronized();
-		this.buckets.close();
-		release();
+		try {
+			this.buckets.close();
+		}
+		finally {
+			release();
+		}
 		if (forgotten) {
 			throw new IllegalStateException(
 					"this DistributedDataParallel was closed without any synchronizeGradients(),"

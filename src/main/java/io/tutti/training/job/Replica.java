@@ -154,9 +154,17 @@ final class Replica implements AutoCloseable {
 	private void leave() {
 		Membership last = this.membership;
 		this.membership = null;
-		if (last != null) {
+		if (last == null) {
+			return;
+		}
+		try (BufferAverage _ = last.bufferAverage()) {
 			last.replicas().close();
-			last.bufferAverage().close();
+		}
+		catch (IllegalStateException ex) {
+			if (!this.inStep) {
+				throw ex;
+			}
+			// The first step has failed before its gradients were synchronized.
 		}
 	}
 
@@ -376,14 +384,15 @@ final class Replica implements AutoCloseable {
 
 	@Override
 	public void close() {
-		leave();
-		if (this.divided != null) {
-			this.divided.close();
+		try (TensorVector _ = this.parameters;
+				TensorVector _ = this.buffers;
+				TensorVector _ = this.learning;
+				ShardedOptimizer _ = this.divided) {
+			leave();
 		}
-		this.savedBuffers.forEach(Tensor::close);
-		this.learning.close();
-		this.buffers.close();
-		this.parameters.close();
+		finally {
+			this.savedBuffers.forEach(Tensor::close);
+		}
 	}
 
 }

@@ -686,6 +686,7 @@ class TrainingTaskTest {
 		assertThat(failure).as("%s", failure).isNotNull();
 		assertThat(failure.getMessage()).contains(words);
 		assertThat(ExitCode.of(failure)).isEqualTo(exitCode);
+		assertThat(failure.getSuppressed()).as("failures of closing").isEmpty();
 	}
 
 	private static TrainingTask convolution() {
