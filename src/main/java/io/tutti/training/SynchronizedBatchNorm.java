@@ -194,7 +194,7 @@ public final class SynchronizedBatchNorm extends Module {
 			try {
 				return summed(new Tensor(gradient));
 			}
-			catch (RuntimeException ex) {
+			catch (RuntimeException | Error ex) {
 				ProcessGroup ranks = SynchronizedBatchNorm.this.group;
 				ranks.abort(ExitCode.PEER_LOST,
 						"rank " + ranks.rank() + ": the backward pass of a batch normalization failed: " + ex);

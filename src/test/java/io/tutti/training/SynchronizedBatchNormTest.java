@@ -1,10 +1,14 @@
 package io.tutti.training;
 
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.DoubleStream;
 
+import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.backend.SimulatedWorld;
@@ -167,6 +171,38 @@ class SynchronizedBatchNormTest {
 				return null;
 			});
 		}
+	}
+
+	/** The other ranks wait for its part of the sum. */
+	@Test
+	void anErrorInTheBackwardPassOfOneRankFailsTheOthersAtOnce() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS)) {
+			RankThreads.run(2, LIMIT, (rank) -> {
+				AtomicBoolean fails = new AtomicBoolean();
+				SynchronizedBatchNorm norm = new SynchronizedBatchNorm(failing(world.group(rank), fails), FEATURES);
+				Tensor output = norm.forward(batch(0, rank, 2).to(torch.ScalarType.Float).requires_grad_(true));
+				fails.set(rank == 1);
+				assertThatExceptionOfType(RuntimeException.class).isThrownBy(() -> output.sum().backward())
+					.withMessageContaining("no memory");
+				return null;
+			});
+		}
+	}
+
+	/** A group whose calls fail on request. */
+	private static ProcessGroup failing(ProcessGroup group, AtomicBoolean fails) {
+		return (ProcessGroup) Proxy.newProxyInstance(ProcessGroup.class.getClassLoader(),
+				new Class<?>[] { ProcessGroup.class }, (_, method, arguments) -> {
+					if (method.getName().equals("allReduce") && fails.get()) {
+						throw new OutOfMemoryError("no memory");
+					}
+					try {
+						return method.invoke(group, arguments);
+					}
+					catch (InvocationTargetException ex) {
+						throw ex.getCause();
+					}
+				});
 	}
 
 	private static Tensor batch(int step, int from, int count) {
