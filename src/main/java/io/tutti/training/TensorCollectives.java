@@ -147,12 +147,12 @@ public final class TensorCollectives {
 		whole[0] = this.group.worldSize();
 		System.arraycopy(shape, 0, whole, 1, shape.length);
 		try (NoGradGuard _ = new NoGradGuard(); TensorOptions options = tensor.options()) {
-			Tensor all = torch.empty(whole, options, null);
-			try (Tensor own = all.select(0, this.group.rank())) {
-				own.copy_(tensor);
-			}
-			allGatherInPlace(all);
-			return all;
+			return filled(torch.empty(whole, options, null), (all) -> {
+				try (Tensor own = all.select(0, this.group.rank())) {
+					own.copy_(tensor);
+				}
+				allGatherInPlace(all);
+			});
 		}
 	}
 
@@ -186,15 +186,19 @@ public final class TensorCollectives {
 
 	private static Tensor intoCopy(Tensor tensor, Consumer<Tensor> call) {
 		try (NoGradGuard _ = new NoGradGuard(); Tensor detached = tensor.detach()) {
-			Tensor copy = detached.clone();
-			try {
-				call.accept(copy);
-				return copy;
-			}
-			catch (RuntimeException | Error ex) {
-				copy.close();
-				throw ex;
-			}
+			return filled(detached.clone(), call);
+		}
+	}
+
+	/** The result of a call, which is closed if the call fails. */
+	private static Tensor filled(Tensor result, Consumer<Tensor> call) {
+		try {
+			call.accept(result);
+			return result;
+		}
+		catch (RuntimeException | Error ex) {
+			result.close();
+			throw ex;
 		}
 	}
 

@@ -6,12 +6,14 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
+import io.tutti.GroupAbortedException;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.backend.SimulatedWorld;
 import io.tutti.training.internal.TensorMemory;
+import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.pytorch.InferenceMode;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
@@ -263,6 +265,21 @@ class TensorCollectivesTest {
 			Tensor sum = collectives.allReduce(torch.ones(4), ReduceOp.SUM);
 			assertThat(sum.sum().item_double()).isEqualTo(12);
 		});
+	}
+
+	@Test
+	void aFailedCallLeavesNoTensor() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS); Tensor own = torch.ones(4)) {
+			TensorCollectives collectives = new TensorCollectives(world.group(0));
+			world.group(0).abort("a test");
+			for (Consumer<Tensor> call : List.<Consumer<Tensor>>of(
+					(tensor) -> collectives.allReduce(tensor, ReduceOp.SUM),
+					(tensor) -> collectives.broadcast(tensor, 0), collectives::allGather)) {
+				long before = Pointer.totalCount();
+				assertThatExceptionOfType(GroupAbortedException.class).isThrownBy(() -> call.accept(own));
+				assertThat(Pointer.totalCount()).isLessThanOrEqualTo(before);
+			}
+		}
 	}
 
 }
