@@ -76,10 +76,10 @@ final class ParameterGroups {
 	/**
 	 * The options of a group of an optimizer that takes the state.
 	 * @param parameters names of its parameters
-	 * @return the options, {@code null} to keep those of a group without parameters that
-	 * the state has, for example if all are frozen
-	 * @throws IllegalArgumentException if the state has none for the parameters, or
-	 * different ones
+	 * @return the options; {@code null}, to keep those of the optimizer, if the state has
+	 * none of the parameters, for example because all were frozen
+	 * @throws IllegalArgumentException if the state has different options for two of the
+	 * parameters
 	 */
 	@Nullable Map<String, Tensor> options(List<String> parameters) {
 		List<String> known = parameters.stream().filter(this.groupOf::containsKey).toList();
