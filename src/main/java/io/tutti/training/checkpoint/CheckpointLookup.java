@@ -1,6 +1,6 @@
 package io.tutti.training.checkpoint;
 
-import java.util.List;
+import java.util.Optional;
 
 import io.tutti.ExitCode;
 import io.tutti.ProcessGroup;
@@ -13,16 +13,16 @@ import io.tutti.ProcessGroup;
  * empty if it can
  * @param checkpoint the checkpoint, whose tensors follow; empty if there is none
  */
-record CheckpointLookup(int exitCode, String rejection, List<CheckpointContents> checkpoint) {
+record CheckpointLookup(int exitCode, String rejection, Optional<CheckpointContents> checkpoint) {
 
-	static final CheckpointLookup NOTHING = new CheckpointLookup(ExitCode.DONE, "", List.of());
+	static final CheckpointLookup NOTHING = new CheckpointLookup(ExitCode.DONE, "", Optional.empty());
 
 	static CheckpointLookup rejected(int exitCode, String reason) {
-		return new CheckpointLookup(exitCode, reason, List.of());
+		return new CheckpointLookup(exitCode, reason, Optional.empty());
 	}
 
 	static CheckpointLookup found(CheckpointContents checkpoint) {
-		return new CheckpointLookup(ExitCode.DONE, "", List.of(checkpoint));
+		return new CheckpointLookup(ExitCode.DONE, "", Optional.of(checkpoint));
 	}
 
 	/** Broadcasts rank 0's result to every rank. A collective call. */

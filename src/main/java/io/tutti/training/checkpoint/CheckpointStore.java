@@ -126,8 +126,7 @@ public final class CheckpointStore implements AutoCloseable {
 		try (Found found = (this.group.rank() == 0) ? find() : Found.nothing()) {
 			CheckpointLookup lookup = found.lookup().broadcast(this.group);
 			lookup.requireAccepted();
-			return lookup.checkpoint().isEmpty() ? null
-					: restore(lookup.checkpoint().getFirst(), found.files(), replaced);
+			return lookup.checkpoint().isEmpty() ? null : restore(lookup.checkpoint().get(), found.files(), replaced);
 		}
 		catch (IOException ex) {
 			throw CheckpointException
