@@ -11,15 +11,12 @@ import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.tutti.CollectiveException;
 import io.tutti.DataType;
 import io.tutti.ExitCode;
 import io.tutti.ProcessGroup;
-import io.tutti.training.checkpoint.JobFingerprint.Value;
-import io.tutti.training.internal.TextGather;
 import org.bytedeco.javacpp.PointerScope;
 import org.jspecify.annotations.Nullable;
 
@@ -135,14 +132,10 @@ public final class CheckpointStore implements AutoCloseable {
 	}
 
 	private void requireOneJob() {
-		List<String> jobs = TextGather.allGather(this.group,
-				this.job.values().stream().map(Value::toString).sorted().collect(Collectors.joining(", ")));
-		for (int rank = 1; rank < jobs.size(); rank++) {
-			if (!jobs.get(rank).equals(jobs.getFirst())) {
-				throw CheckpointException.onEveryRank(ExitCode.BAD_CONFIGURATION, "the ranks' jobs differ: rank " + rank
-						+ " has " + jobs.get(rank) + ", but rank 0 has " + jobs.getFirst(), null);
-			}
-		}
+		this.job.differencesByRank(this.group, 0).forEach((rank, difference) -> {
+			throw CheckpointException.onEveryRank(ExitCode.BAD_CONFIGURATION,
+					"the ranks' jobs differ: rank " + rank + " " + difference, null);
+		});
 	}
 
 	/**

@@ -2,7 +2,12 @@ package io.tutti.training.checkpoint;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.stream.Stream;
+
+import io.tutti.ProcessGroup;
+import io.tutti.training.internal.TextGather;
 
 /**
  * The named values that determine a job's parameters. All ranks of a job and its
@@ -59,6 +64,31 @@ public record JobFingerprint(List<Value> values) {
 	 */
 	public Stream<String> differences(JobFingerprint other) {
 		return Stream.concat(missingIn(other), other.missingIn(this)).distinct();
+	}
+
+	/**
+	 * How the jobs of the ranks differ from that of one rank. A collective call.
+	 * @param group the ranks, each of which calls this on the fingerprint of its own job
+	 * @param reference the rank with whose job the others are compared
+	 * @return the first difference of each rank whose job differs, by rank, as in
+	 * {@code has seed 2, but rank 0 has seed 1}
+	 */
+	public SortedMap<Integer, String> differencesByRank(ProcessGroup group, int reference) {
+		List<JobFingerprint> all = TextGather.allGather(group, SafetensorsFormat.MAPPER.writeValueAsString(this))
+			.stream()
+			.map((text) -> SafetensorsFormat.MAPPER.readValue(text, JobFingerprint.class))
+			.toList();
+		JobFingerprint job = all.get(reference);
+		SortedMap<Integer, String> differences = new TreeMap<>();
+		for (int rank = 0; rank < all.size(); rank++) {
+			int other = rank;
+			JobFingerprint its = all.get(rank);
+			job.differences(its)
+				.findFirst()
+				.ifPresent((name) -> differences.put(other,
+						"has " + its.describe(name) + ", but rank " + reference + " has " + job.describe(name)));
+		}
+		return differences;
 	}
 
 	private Stream<String> missingIn(JobFingerprint other) {

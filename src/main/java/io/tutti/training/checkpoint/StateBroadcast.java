@@ -13,6 +13,7 @@ import io.tutti.DataType;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.spi.Sha256;
 import io.tutti.training.ReplicaMismatchException;
+import io.tutti.training.internal.TextGather;
 import org.bytedeco.javacpp.PointerScope;
 import org.jspecify.annotations.Nullable;
 
@@ -82,8 +83,8 @@ public final class StateBroadcast {
 	 * @param jobRecord the source's record
 	 * @param type type of the record
 	 * @return the record of the source
-	 * @throws ReplicaMismatchException on a rank whose model or optimizer has another
-	 * shape, before its state changes
+	 * @throws ReplicaMismatchException on every rank, if the model or the optimizer of a
+	 * rank has another shape, before any state changes
 	 */
 	public <T> T from(int source, ProcessGroup group, T jobRecord, Class<T> type) {
 		try (Arena arena = Arena.ofShared()) {
@@ -148,13 +149,11 @@ public final class StateBroadcast {
 	/** Every rank learns of a difference, so that none waits for the tensors. */
 	private void requireSameShapes(int source, ProcessGroup group, StateContents contents) {
 		String obstacle = this.state.obstacle(contents.optimizerType(), contents.model(), contents.optimizer());
-		int[] differing = new int[group.worldSize()];
-		group.allGather(new int[] { (obstacle != null) ? 1 : 0 }, differing);
-		for (int rank = 0; rank < differing.length; rank++) {
-			if (differing[rank] != 0) {
+		List<String> obstacles = TextGather.allGather(group, (obstacle != null) ? obstacle : "");
+		for (int rank = 0; rank < obstacles.size(); rank++) {
+			if (!obstacles.get(rank).isEmpty()) {
 				throw new ReplicaMismatchException("rank " + rank + " cannot take the state of rank " + source
-						+ ", whose model or optimizer differs"
-						+ ((obstacle != null) ? " on rank " + group.rank() + ": " + obstacle : "")
+						+ ", whose model or optimizer differs: " + obstacles.get(rank)
 						+ ". Start every rank with the same task and options");
 			}
 		}

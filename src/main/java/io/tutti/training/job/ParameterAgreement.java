@@ -3,7 +3,6 @@ package io.tutti.training.job;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
-import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 
@@ -13,14 +12,11 @@ import io.tutti.ProcessGroup;
 import io.tutti.training.ReplicaMismatchException;
 import io.tutti.training.checkpoint.JobFingerprint;
 import io.tutti.training.internal.TextGather;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Checks that all ranks hold the same parameters and options.
  */
 final class ParameterAgreement {
-
-	private static final JsonMapper MAPPER = new JsonMapper();
 
 	private ParameterAgreement() {
 	}
@@ -60,8 +56,9 @@ final class ParameterAgreement {
 			return;
 		}
 		Map<Integer, String> foreign = new TreeMap<>();
-		differences(group, asked, member.getAsInt()).forEach((rank, difference) -> foreign.put(rank,
-				"rank " + rank + " joined a job that differs from its own: it " + difference));
+		asked.differencesByRank(group, member.getAsInt())
+			.forEach((rank, difference) -> foreign.put(rank,
+					"rank " + rank + " joined a job that differs from its own: it " + difference));
 		String own = foreign.get(group.rank());
 		if (own != null) {
 			throw new ReplicaMismatchException(own + ". Start it with the options of the others");
@@ -93,31 +90,9 @@ final class ParameterAgreement {
 	 * names the rank and the value
 	 */
 	static void require(ProcessGroup group, JobFingerprint asked) {
-		differences(group, asked, 0).forEach((rank, difference) -> {
+		asked.differencesByRank(group, 0).forEach((rank, difference) -> {
 			throw new ReplicaMismatchException("the ranks run different jobs: rank " + rank + " " + difference);
 		});
-	}
-
-	/**
-	 * How the jobs of other ranks differ from that of one rank, by rank, as in
-	 * {@code has seed 2, but rank 0 has seed 1}. A collective call.
-	 */
-	private static SortedMap<Integer, String> differences(ProcessGroup group, JobFingerprint asked, int reference) {
-		List<JobFingerprint> all = TextGather.allGather(group, MAPPER.writeValueAsString(asked))
-			.stream()
-			.map((text) -> MAPPER.readValue(text, JobFingerprint.class))
-			.toList();
-		JobFingerprint job = all.get(reference);
-		SortedMap<Integer, String> differences = new TreeMap<>();
-		for (int rank = 0; rank < all.size(); rank++) {
-			int other = rank;
-			JobFingerprint its = all.get(rank);
-			job.differences(its)
-				.findFirst()
-				.ifPresent((name) -> differences.put(other,
-						"has " + its.describe(name) + ", but rank " + reference + " has " + job.describe(name)));
-		}
-		return differences;
 	}
 
 }

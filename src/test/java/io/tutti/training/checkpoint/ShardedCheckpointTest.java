@@ -460,7 +460,8 @@ class ShardedCheckpointTest {
 				Map<String, Tensor> parameters = parameters();
 				try (Optimizer optimizer = adam(new TensorVector(parameters.values().toArray(new Tensor[0])));
 						CheckpointStore store = new CheckpointStore(world.group(rank),
-								new CheckpointOptions(this.directory, 0, 1), JOB.with("seed of the data", rank),
+								new CheckpointOptions(this.directory, 0, 1),
+								JOB.with("batch", 8).with("seed of the data", rank),
 								new ModelState(ModelTensors.of(parameters), optimizer, TrainingDevice.CPU), (_) -> {
 								}, 0)) {
 					return store.restore();
@@ -468,8 +469,9 @@ class ShardedCheckpointTest {
 			});
 			assertThat(outcomes)
 				.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CheckpointException.class)
-					.hasMessageContaining("the ranks' jobs differ: rank 1 has")
-					.hasMessageContaining("seed of the data 1, but rank 0 has"));
+					.hasMessage(
+							"the ranks' jobs differ: rank 1 has seed of the data 1, but rank 0 has seed of the data 0")
+					.returns(ExitCode.BAD_CONFIGURATION, ExitCode::of));
 		}
 	}
 
