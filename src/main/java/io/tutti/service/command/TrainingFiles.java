@@ -5,6 +5,7 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 import io.tutti.BadConfigurationException;
@@ -40,25 +41,40 @@ final class TrainingFiles {
 		if (report == null) {
 			return;
 		}
-		Path folder = report.toAbsolutePath().getParent();
 		if (Files.isDirectory(report)) {
-			throw refused("the report " + report + " cannot be written: it is a directory", "--report");
+			throw unwritable(report, "it is a directory");
 		}
-		if (folder == null || !Files.isDirectory(folder)) {
-			throw refused("the report " + report + " cannot be written: there is no directory " + folder, "--report");
+		Path target = target(report);
+		Path folder = AtomicFile.directoryOf(target);
+		if (!Files.isDirectory(folder)) {
+			throw unwritable(report, "there is no directory " + folder);
 		}
 		try {
-			Path target = AtomicFile.target(report);
 			String problem = !Files.exists(target) || Files.isRegularFile(target, LinkOption.NOFOLLOW_LINKS)
-					? problemOfWritingTo(AtomicFile.directoryOf(target))
-					: Files.isWritable(target) ? null : "permission denied";
+					? problemOfWritingTo(folder) : Files.isWritable(target) ? null : "permission denied";
 			if (problem != null) {
-				throw refused("the report " + report + " cannot be written: " + problem, "--report");
+				throw unwritable(report, problem);
 			}
 		}
 		catch (IOException ex) {
 			throw new ReportException(unwritable(folder, ex, "--report"), ex);
 		}
+	}
+
+	private static Path target(Path report) {
+		try {
+			return AtomicFile.target(report);
+		}
+		catch (NoSuchFileException ex) {
+			throw unwritable(report, "there is no directory " + ex.getFile());
+		}
+		catch (IOException ex) {
+			throw unwritable(report, ex.toString());
+		}
+	}
+
+	private static BadConfigurationException unwritable(Path report, String problem) {
+		return refused("the report " + report + " cannot be written: " + problem, "--report");
 	}
 
 	/**

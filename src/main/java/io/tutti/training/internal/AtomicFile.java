@@ -5,12 +5,13 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileSystemLoopException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.util.List;
 import java.util.UUID;
 
 /**
@@ -21,7 +22,11 @@ public final class AtomicFile {
 
 	private static final int BUFFER_BYTES = 1 << 16;
 
-	private static final List<Path> OPEN_FILES = List.of(Path.of("/dev"), Path.of("/proc"));
+	/** Its links, to which {@code /dev/stdout} leads, are open files of processes. */
+	private static final Path PROCESSES = Path.of("/proc");
+
+	/** The kernel's limit. */
+	private static final int MAX_LINKS = 40;
 
 	private AtomicFile() {
 	}
@@ -42,9 +47,9 @@ public final class AtomicFile {
 	/**
 	 * Writes a temporary file in the same directory, flushes it and renames it. The same
 	 * file may be written concurrently, also by processes of several containers: each
-	 * write uses its own temporary file, and the last rename wins. A symbolic link to a
-	 * regular file stays, and that file is replaced. Another existing path that is not a
-	 * regular file, such as {@code /dev/stdout}, is written to directly.
+	 * write uses its own temporary file, and the last rename wins. A symbolic link stays,
+	 * and the file to which it leads is replaced. An open file of a process, such as
+	 * {@code /dev/stdout}, or one that is not regular is written to directly.
 	 */
 	public static void write(Path file, Content content) throws IOException {
 		Path target = target(file);
@@ -69,14 +74,25 @@ public final class AtomicFile {
 	}
 
 	/**
-	 * The file that a write replaces or creates: that to which a symbolic link leads, if
-	 * it is a regular file; otherwise the path itself. An open file of this process, such
-	 * as {@code /dev/stdout}, is a link too, but the process would go on writing to the
-	 * replaced file.
+	 * The file that a write replaces or creates: that to which symbolic links lead;
+	 * {@code file} itself if they lead to an open file of a process, such as
+	 * {@code /dev/stdout}, since the process would go on writing to the replaced file.
+	 * @throws NoSuchFileException if its directory does not exist
 	 */
 	public static Path target(Path file) throws IOException {
-		boolean open = OPEN_FILES.stream().anyMatch(file.toAbsolutePath()::startsWith);
-		return (Files.isSymbolicLink(file) && Files.isRegularFile(file) && !open) ? file.toRealPath() : file;
+		Path next = file;
+		for (int links = 0; links <= MAX_LINKS; links++) {
+			// Two dots after a link to a directory leave the directory to which it leads.
+			Path path = directoryOf(next).toRealPath().resolve(next.getFileName());
+			if (!Files.isSymbolicLink(path)) {
+				return path;
+			}
+			if (path.startsWith(PROCESSES)) {
+				return file;
+			}
+			next = path.resolveSibling(Files.readSymbolicLink(path));
+		}
+		throw new FileSystemLoopException(file.toString());
 	}
 
 	/** Flushes the entries of a directory, so that a rename in it survives a crash. */

@@ -75,6 +75,13 @@ class TrainingFilesTest {
 	}
 
 	@Test
+	void aReportThatLinksToAMissingFolderIsRefused() throws Exception {
+		Path file = this.directory.resolve("none/file");
+		Path link = Files.createSymbolicLink(this.directory.resolve("link.json"), file);
+		assertRefused(options(null, link), "link.json", "there is no directory " + file.getParent(), "--report");
+	}
+
+	@Test
 	void aCheckpointFolderBelowAFileIsNamed() throws Exception {
 		Path file = Files.createFile(this.directory.resolve("file"));
 		assertRefused(options(file.resolve("run"), null), "checkpoint directory", "is not a directory", "--checkpoint");

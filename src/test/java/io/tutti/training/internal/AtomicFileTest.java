@@ -3,9 +3,11 @@ package io.tutti.training.internal;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemLoopException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
@@ -85,16 +87,65 @@ class AtomicFileTest {
 		assertThat(target).hasContent("after");
 	}
 
+	@Test
+	void aChainOfRelativeLinksIsFollowed() throws IOException {
+		Path folder = Files.createDirectories(this.directory.resolve("a/b"));
+		Path target = Files.writeString(this.directory.resolve("a/target"), "before");
+		Files.createSymbolicLink(folder.resolve("second"), Path.of("../target"));
+		Files.createSymbolicLink(this.directory.resolve("folder"), folder);
+		Path link = Files.createSymbolicLink(this.directory.resolve("link"), Path.of("folder/../b/second"));
+		AtomicFile.write(link, "after".getBytes(StandardCharsets.UTF_8));
+		assertThat(link).isSymbolicLink();
+		assertThat(target).hasContent("after");
+	}
+
+	@Test
+	void linksThatLeadToEachOtherAreRefused() throws IOException {
+		Path first = this.directory.resolve("first");
+		Path second = Files.createSymbolicLink(this.directory.resolve("second"), first);
+		Files.createSymbolicLink(first, second);
+		assertThatExceptionOfType(FileSystemLoopException.class).isThrownBy(() -> AtomicFile.write(first, new byte[1]));
+	}
+
+	@Test
+	void aLinkInSharedMemoryIsFollowed() throws IOException {
+		Path target = Files.writeString(this.directory.resolve("target"), "before");
+		Path shared = Files.createTempDirectory(Path.of("/dev/shm"), "tutti-");
+		try {
+			Path link = Files.createSymbolicLink(shared.resolve("link"), target);
+			assertThat(AtomicFile.target(link)).isEqualTo(target.toRealPath());
+		}
+		finally {
+			Files.deleteIfExists(shared.resolve("link"));
+			Files.delete(shared);
+		}
+	}
+
 	/** As {@code /dev/stdout} is if the output goes to a file. */
 	@Test
 	void anOpenFileOfTheProcessIsNotReplaced() throws IOException {
-		Path file = Files.writeString(this.directory.resolve("file"), "before").toRealPath();
+		Path file = Files.createFile(this.directory.resolve("file")).toRealPath();
 		Object inode = Files.getAttribute(file, "unix:ino");
 		try (FileChannel _ = FileChannel.open(file, StandardOpenOption.WRITE)) {
-			AtomicFile.write(descriptor(file), "after".getBytes(StandardCharsets.UTF_8));
+			Path open = descriptor(file);
+			Path link = Files.createSymbolicLink(this.directory.resolve("link"), open);
+			Path second = Files.createSymbolicLink(this.directory.resolve("second"), link);
+			for (Path path : List.of(open, upwards(open), link, second)) {
+				Files.writeString(file, "before");
+				AtomicFile.write(path, "after".getBytes(StandardCharsets.UTF_8));
+				assertThat(file).hasContent("after");
+				assertThat(Files.getAttribute(file, "unix:ino")).isEqualTo(inode);
+			}
 		}
-		assertThat(file).hasContent("after");
-		assertThat(Files.getAttribute(file, "unix:ino")).isEqualTo(inode);
+	}
+
+	/** The same path by way of the test's directory. */
+	private Path upwards(Path path) {
+		Path root = this.directory.toAbsolutePath();
+		for (Path _ : this.directory.toAbsolutePath()) {
+			root = root.resolve("..");
+		}
+		return root.resolve(Path.of("/").relativize(path));
 	}
 
 	private static Path descriptor(Path file) throws IOException {
