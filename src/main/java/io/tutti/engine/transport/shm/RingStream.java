@@ -19,7 +19,7 @@ final class RingStream implements ByteStream {
 	 */
 	private static final int SMALL_BYTES = 1024;
 
-	/** Messages sent since one has arrived from which on a choice is outdated. */
+	/** Messages sent since one was measured from which on a choice is outdated. */
 	private static final int MAX_SENT = 256;
 
 	private final int peer;
@@ -50,11 +50,8 @@ final class RingStream implements ByteStream {
 	 */
 	private final long chosenBytes;
 
-	/** Its choices, by the number of bits of the size. */
-	private final @Nullable CopyChoice[] choices = new CopyChoice[Long.SIZE + 1];
-
-	/** Large messages that this rank has sent since the last one has arrived. */
-	private int sent;
+	/** Its choices, by the number of bits of the size; none if it chooses nothing. */
+	private final @Nullable MessageChoice[] choices;
 
 	/** When the last large message has arrived. */
 	private long arrivedNanos = System.nanoTime();
@@ -81,6 +78,7 @@ final class RingStream implements ByteStream {
 		// Without enough cores, each further filling of the ring costs a context switch.
 		long largest = oversubscribed ? layout.messageRingBytes() : Long.MAX_VALUE;
 		this.chosenBytes = (attach != null && memory.self() < peer) ? largest : 0;
+		this.choices = new MessageChoice[(this.chosenBytes > 0) ? Long.SIZE + 1 : 0];
 	}
 
 	@Override
@@ -142,14 +140,15 @@ final class RingStream implements ByteStream {
 	@Override
 	public long reference(long address, long bytes) {
 		long shared = this.memory.allocations().reference(address, bytes);
-		boolean readable = this.attach != null && (++this.sent > MAX_SENT || reads(bytes));
-		return (shared == 0 && readable) ? address : shared;
+		boolean readable = shared == 0 && this.attach != null
+				&& (bytes > this.chosenBytes || choice(bytes).peerReads());
+		return readable ? address : shared;
 	}
 
 	/** An engine-allocated buffer is copied without a system call. */
 	@Override
 	public boolean prefersCopy(long reference, long bytes) {
-		return reference < 0 || reads(bytes);
+		return reference < 0 || bytes > this.chosenBytes || choice(bytes).copies.reads();
 	}
 
 	/** Messages that were answered together arrive one after the other. */
@@ -160,20 +159,15 @@ final class RingStream implements ByteStream {
 			if (reference > 0 && bytes <= this.chosenBytes) {
 				choice(bytes).record(bytes, copied, Math.min(now - since, now - this.arrivedNanos));
 			}
-			this.sent = 0;
 			this.arrivedNanos = now;
 		}
 	}
 
-	private boolean reads(long bytes) {
-		return bytes > this.chosenBytes || choice(bytes).reads();
-	}
-
-	private CopyChoice choice(long bytes) {
+	private MessageChoice choice(long bytes) {
 		int size = Long.SIZE - Long.numberOfLeadingZeros(bytes);
-		CopyChoice known = this.choices[size];
+		MessageChoice known = this.choices[size];
 		if (known == null) {
-			known = new CopyChoice(true);
+			known = new MessageChoice();
 			this.choices[size] = known;
 		}
 		return known;
@@ -207,6 +201,25 @@ final class RingStream implements ByteStream {
 	/** Whether a read or write that was blocked can make progress. */
 	boolean unblocked() {
 		return hasData() || this.blockedWriting && this.out.hasRoom();
+	}
+
+	/** The choice for messages of about one size. */
+	private static final class MessageChoice {
+
+		private final CopyChoice copies = new CopyChoice(true);
+
+		/** Messages that this rank has sent since it measured one. */
+		private long sent;
+
+		private boolean peerReads() {
+			return ++this.sent > MAX_SENT || this.copies.reads();
+		}
+
+		private void record(long bytes, boolean read, long nanos) {
+			this.sent = 0;
+			this.copies.record(bytes, read, nanos);
+		}
+
 	}
 
 }

@@ -140,6 +140,10 @@ class RingStreamTest {
 		}
 		assertThat(lower.reference(own, FITTING)).isEqualTo(own);
 		lower.arrived(0, FITTING, false, System.nanoTime());
+		lower.arrived(-1, FITTING, true, System.nanoTime());
+		lower.arrived(1, FITTING / 4, true, System.nanoTime());
+		assertThat(lower.reference(own, FITTING)).isEqualTo(own);
+		lower.arrived(1, FITTING, true, System.nanoTime());
 		assertThat(lower.reference(own, FITTING)).isZero();
 	}
 
