@@ -128,16 +128,15 @@ final class MpiMessage extends MpiOperation {
 		if (this.withdrawal != null && calls.isCancelled(status())) {
 			throw this.withdrawal;
 		}
-		requireOpenBuffer();
-		if (this.sends) {
-			super.ended(calls, code);
-			return;
-		}
-		MpiAbi abi = this.messages.communicator().world().abi();
-		boolean truncated = code != 0 && calls.isTruncation(code);
+		boolean truncated = !this.sends && code != 0 && calls.isTruncation(code);
 		if (!truncated) {
 			super.ended(calls, code);
 		}
+		requireOpenBuffer();
+		if (this.sends) {
+			return;
+		}
+		MpiAbi abi = this.messages.communicator().world().abi();
 		int source = NativeMemory.getInt(status() + abi.statusSource());
 		MessageTag found = MessageTag.decode(NativeMemory.getInt(status() + abi.statusTag()));
 		if (truncated) {
@@ -204,7 +203,7 @@ final class MpiMessage extends MpiOperation {
 			Thread.startVirtualThread(this::deliver);
 		}
 		else if (failure == this.withdrawal || failure instanceof MessageMismatchException
-				|| failure instanceof GroupStateException) {
+				|| failure instanceof GroupStateException && !this.failing) {
 			Thread.startVirtualThread(() -> this.future.completeExceptionally(failure));
 		}
 		else {

@@ -283,6 +283,22 @@ class LibMpiFailureTest {
 		assertFailsAlone(receive, "receive from rank 1 with tag 7");
 	}
 
+	@Test
+	void anErrorOfTheLibraryBreaksTheGroupAlsoIfTheBufferOfTheReceiveIsClosed() {
+		this.latch.reportTo(this.identity, this.reported::add, Duration.ofMillis(1));
+		CompletableFuture<Message> receive;
+		try (Arena arena = Arena.ofShared()) {
+			receive = this.messages.receiveAsync(arena.allocate(4, 4), DataType.FLOAT32, 1, 7, NEVER);
+			Awaitility.await().until(() -> this.library.calls("MPI_Irecv") == 1);
+		}
+		this.library.answers("MPI_Test", 15).completes();
+		assertThat(receive).failsWithin(LIMIT)
+			.withThrowableThat()
+			.withCauseInstanceOf(CollectiveException.class)
+			.withMessageContaining("MPI_Test failed with code 15");
+		assertThat(this.latch.failure()).isNotNull();
+	}
+
 	private void assertFailsAlone(CompletableFuture<Message> receive, String call) {
 		assertThat(receive).failsWithin(LIMIT)
 			.withThrowableThat()
