@@ -81,7 +81,9 @@ public record Endpoint(String host, int port) {
 	public List<InetAddress> resolve(NameService names, Deadline deadline)
 			throws UnknownHostException, SocketTimeoutException, InterruptedException {
 		FutureTask<InetAddress[]> lookup = new FutureTask<>(() -> names.addressesOf(this.host));
-		Thread.startVirtualThread(lookup);
+		// Native code waits for the name service and would hold a virtual thread's
+		// carrier.
+		Thread.ofPlatform().name("tutti-lookup").daemon().start(lookup);
 		long limitNanos = Math.min(LOOKUP_LIMIT.toNanos(), deadline.remainingNanos());
 		try {
 			return List.of(lookup.get(limitNanos, TimeUnit.NANOSECONDS));

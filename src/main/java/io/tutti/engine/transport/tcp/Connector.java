@@ -126,7 +126,7 @@ final class Connector {
 			try {
 				TcpStream stream = new TcpStream(
 						this.handshake.connect(target, this.settings.tls(), (_) -> hello, check));
-				stream.watch(new HostProbe(address, this.settings.heartbeat()));
+				stream.watch(new HostProbe(target, this.settings.heartbeat()));
 				return stream;
 			}
 			catch (LocalFaultException ex) {

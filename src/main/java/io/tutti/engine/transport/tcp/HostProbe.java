@@ -6,7 +6,6 @@ import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
-import java.net.UnknownHostException;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -15,7 +14,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.spi.Deadline;
 import org.jspecify.annotations.Nullable;
 
@@ -45,7 +43,7 @@ final class HostProbe {
 
 	private static final Duration PAUSE = Duration.ofMillis(100);
 
-	private final PeerAddress peer;
+	private final InetSocketAddress peer;
 
 	private final int limitMillis;
 
@@ -61,15 +59,15 @@ final class HostProbe {
 	private @Nullable CompletableFuture<Boolean> attempt;
 
 	/**
-	 * @param peer where it accepts data connections
+	 * @param peer where it accepts data connections, resolved
 	 * @param heartbeat time after which a host that does not answer is lost
 	 */
-	HostProbe(PeerAddress peer, Duration heartbeat) {
+	HostProbe(InetSocketAddress peer, Duration heartbeat) {
 		this(peer, heartbeat, InetAddress::isReachable);
 	}
 
 	/** As above, with another question to the host itself. */
-	HostProbe(PeerAddress peer, Duration heartbeat, Reachability reachability) {
+	HostProbe(InetSocketAddress peer, Duration heartbeat, Reachability reachability) {
 		this.peer = peer;
 		this.reachability = reachability;
 		this.limitMillis = Math.clamp(heartbeat.toMillis() / 2, SHORTEST_MILLIS, LONGEST_MILLIS);
@@ -92,8 +90,8 @@ final class HostProbe {
 		CompletableFuture<Boolean> last = this.attempt;
 		boolean ended = last == null || last.isDone();
 		if (last != null && last.state() == Future.State.SUCCESS && !last.resultNow()) {
-			throw new IOException(this.peer.host() + " has not answered for " + this.limitMillis
-					+ " ms, neither at port " + this.peer.port() + " nor itself");
+			throw new IOException(this.peer.getHostString() + " has not answered for " + this.limitMillis
+					+ " ms, neither at port " + this.peer.getPort() + " nor itself");
 		}
 		// An attempt without an answer ends a little later than its limit.
 		if (now - this.sinceNanos >= (ended ? limitNanos : 2 * limitNanos)) {
@@ -127,15 +125,15 @@ final class HostProbe {
 
 	private boolean connects(Socket socket, int timeoutMillis) {
 		try {
-			socket.connect(new InetSocketAddress(this.peer.host(), this.peer.port()), timeoutMillis);
+			socket.connect(this.peer, timeoutMillis);
 			return true;
 		}
 		catch (ConnectException ex) {
 			// The host answers: a process that has ended closes its port.
 			return true;
 		}
-		catch (BindException | UnknownHostException ex) {
-			// This host lacks ports or its name service, which says nothing either.
+		catch (BindException ex) {
+			// This host lacks ports, which says nothing either.
 			return true;
 		}
 		catch (IOException ex) {
@@ -145,7 +143,7 @@ final class HostProbe {
 
 	private boolean reaches() {
 		try {
-			return this.reachability.test(InetAddress.getByName(this.peer.host()), this.limitMillis);
+			return this.reachability.test(this.peer.getAddress(), this.limitMillis);
 		}
 		catch (IOException ex) {
 			// There is no way to the host.

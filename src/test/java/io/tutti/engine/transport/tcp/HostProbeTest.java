@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-import io.tutti.engine.control.PeerAddress;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Order;
@@ -45,10 +44,10 @@ class HostProbeTest {
 	@BeforeEach
 	void listen() throws IOException {
 		this.server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-		this.probe = probe(new PeerAddress(1, "127.0.0.1", this.server.getLocalPort(), "host"));
+		this.probe = probe(new InetSocketAddress("127.0.0.1", this.server.getLocalPort()));
 	}
 
-	private HostProbe probe(PeerAddress peer) {
+	private HostProbe probe(InetSocketAddress peer) {
 		return new HostProbe(peer, HEARTBEAT, (_, limitMillis) -> {
 			LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(this.reachable ? 1 : limitMillis + this.delayMillis));
 			return this.reachable;
@@ -113,7 +112,7 @@ class HostProbeTest {
 	/** TCP connects to no broadcast address: the network is unreachable. */
 	@Test
 	void anUnreachableNetworkIsNoAnswer() {
-		this.probe = probe(new PeerAddress(1, "255.255.255.255", this.server.getLocalPort(), "host"));
+		this.probe = probe(new InetSocketAddress("255.255.255.255", this.server.getLocalPort()));
 		assertThatThrownBy(() -> waits(Duration.ofSeconds(30), false)).isInstanceOf(IOException.class)
 			.hasMessageContaining("has not answered");
 	}
