@@ -19,8 +19,15 @@ final class AlgorithmFactory {
 		this.doubling = new RecursiveDoubling(context);
 	}
 
-	/** Creates an algorithm that is {@linkplain AlgorithmName#offered offered}. */
+	/**
+	 * Creates an algorithm.
+	 * @throws IllegalArgumentException if it is not {@linkplain AlgorithmName#offered
+	 * offered} for the collective
+	 */
 	Algorithm create(Collective collective, AlgorithmName name) {
+		if (!AlgorithmName.offered(collective).contains(name)) {
+			throw notOffered(name);
+		}
 		boolean bruck = name == AlgorithmName.BRUCK;
 		boolean doubles = name == AlgorithmName.RECURSIVE_DOUBLING;
 		return switch (collective) {
