@@ -21,7 +21,7 @@ class SharedSegmentTest {
 
 	private static final long BYTES = 3 * (1 << 20) + 4096;
 
-	private static final Deadline LIMIT = Deadline.after(Duration.ofSeconds(30));
+	private final Deadline limit = Deadline.after(Duration.ofSeconds(30));
 
 	@TempDir
 	private Path directory;
@@ -29,7 +29,7 @@ class SharedSegmentTest {
 	@Test
 	void writesThroughOneMappingAreVisibleThroughAnother() throws IOException {
 		Path file = this.directory.resolve("segment");
-		try (SharedSegment made = SharedSegment.create(file, BYTES, LIMIT);
+		try (SharedSegment made = SharedSegment.create(file, BYTES, this.limit);
 				SharedSegment opened = SharedSegment.open(file, BYTES)) {
 			NativeMemory.putLong(made.address() + BYTES - Long.BYTES, 42);
 			assertThat(NativeMemory.getLong(opened.address() + BYTES - Long.BYTES)).isEqualTo(42);
@@ -40,7 +40,7 @@ class SharedSegmentTest {
 	@Test
 	void theMemoryStaysValidAfterUnlink() throws IOException {
 		Path file = this.directory.resolve("segment");
-		try (SharedSegment made = SharedSegment.create(file, BYTES, LIMIT);
+		try (SharedSegment made = SharedSegment.create(file, BYTES, this.limit);
 				SharedSegment opened = SharedSegment.open(file, BYTES)) {
 			made.unlink();
 			assertThat(file).doesNotExist();
@@ -52,7 +52,7 @@ class SharedSegmentTest {
 	@Test
 	void itsSpaceIsReservedAndOnlyItsUserMayOpenIt() throws IOException {
 		Path file = this.directory.resolve("segment");
-		try (SharedSegment made = SharedSegment.create(file, BYTES, LIMIT)) {
+		try (SharedSegment made = SharedSegment.create(file, BYTES, this.limit)) {
 			assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file))).isEqualTo("rw-------");
 			assertThat(file).hasSize(BYTES);
 			assertThat(made.memory().byteSize()).isEqualTo(BYTES);
@@ -62,7 +62,7 @@ class SharedSegmentTest {
 	@Test
 	void anExistingFileIsNotOverwritten() throws IOException {
 		Path file = Files.writeString(this.directory.resolve("segment"), "somebody's");
-		assertThatThrownBy(() -> SharedSegment.create(file, BYTES, LIMIT))
+		assertThatThrownBy(() -> SharedSegment.create(file, BYTES, this.limit))
 			.isInstanceOf(FileAlreadyExistsException.class);
 		assertThat(file).hasContent("somebody's");
 	}
@@ -77,7 +77,7 @@ class SharedSegmentTest {
 	@Test
 	void aSymbolicLinkIsNotFollowed() throws IOException {
 		Path file = this.directory.resolve("segment");
-		try (SharedSegment made = SharedSegment.create(file, BYTES, LIMIT)) {
+		try (SharedSegment made = SharedSegment.create(file, BYTES, this.limit)) {
 			Path link = Files.createSymbolicLink(this.directory.resolve("link"), file);
 			assertThat(made.memory().byteSize()).isEqualTo(BYTES);
 			assertThatThrownBy(() -> SharedSegment.open(link, BYTES)).isInstanceOf(IOException.class);
@@ -97,7 +97,7 @@ class SharedSegmentTest {
 	void tooLittleSpaceFailsWithAClearMessageAndLeavesNoFile() throws Exception {
 		try (SmallDirectory small = SmallDirectory.mount(this.directory)) {
 			Path file = small.path().resolve("segment");
-			assertThatThrownBy(() -> SharedSegment.create(file, BYTES, LIMIT)).isInstanceOf(IOException.class)
+			assertThatThrownBy(() -> SharedSegment.create(file, BYTES, this.limit)).isInstanceOf(IOException.class)
 				.hasMessageContaining("needs 4 MiB in " + small.path() + ", 1 MiB are free")
 				.hasMessageContaining("--shm-size");
 			assertThat(file).doesNotExist();
