@@ -430,8 +430,9 @@ public final class DistributedDataParallel implements AutoCloseable {
 			return;
 		}
 		this.closed = true;
-		boolean forgotten = this.buckets.neverSynchronized();
+		boolean forgotten;
 		try {
+			forgotten = this.buckets.neverSynchronized();
 			this.buckets.close();
 		}
 		finally {
