@@ -250,7 +250,7 @@ final class HttpCollectives {
 		try {
 			return of.beside();
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			of.order.end(unwrapped(of, new CompletionException(ex)));
 			throw ex;
 		}

@@ -11,6 +11,7 @@ import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.CallMatch;
 import io.tutti.service.TuttiApplication;
 import io.tutti.service.group.FakeGroup;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -20,6 +21,7 @@ import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
 import org.springframework.context.annotation.Import;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
+import org.springframework.test.annotation.DirtiesContext;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
 import org.springframework.test.web.servlet.assertj.MvcTestResult;
 
@@ -33,6 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 		properties = { FormedRank.RANK, FormedRank.WORLD_SIZE, "tutti.http-collectives.max-bytes=3MB" })
 @AutoConfigureMockMvc
 @Import(FormedRank.class)
+@DirtiesContext(classMode = DirtiesContext.ClassMode.AFTER_EACH_TEST_METHOD)
 class UnformedCallsTest {
 
 	@Autowired
@@ -41,12 +44,17 @@ class UnformedCallsTest {
 	@Autowired
 	private FakeGroup group;
 
-	@Test
-	void laterCallsFailWithoutAnotherGroupOfTheSameName() throws Exception {
-		AtomicInteger matched = new AtomicInteger();
+	private final AtomicInteger matched = new AtomicInteger();
+
+	@BeforeEach
+	void countTheCallsThatAreMatched() {
 		this.group.onMatch((label, call) -> new CallMatch(
 				new BarrierOutcome(BarrierOutcome.Result.PASSED, label, 0, 3, 0, List.of(0L, 0L, 0L), List.of()),
-				matched.getAndIncrement(), List.of(new CallMatch.Announced(0, call))));
+				this.matched.getAndIncrement(), List.of(new CallMatch.Announced(0, call))));
+	}
+
+	@Test
+	void laterCallsFailWithoutAnotherGroupOfTheSameName() throws Exception {
 		this.group.onForming(() -> {
 			throw CollectiveException.of(1, 3, Failure.outside(Failure.Kind.ABORTED, "http", List.of(2), "no memory"),
 					null);
@@ -57,7 +65,19 @@ class UnformedCallsTest {
 				.bodyText()
 				.contains("rank 2", "no memory");
 		}
-		assertThat(matched).hasValue(1);
+		assertThat(this.matched).hasValue(1);
+	}
+
+	@Test
+	void laterCallsFailAfterAnErrorToo() throws Exception {
+		this.group.onForming(() -> {
+			throw new OutOfMemoryError("made to fail");
+		});
+		for (int call = 0; call < 2; call++) {
+			assertThat(CompletableFuture.supplyAsync(this::allReduce).get(20, TimeUnit.SECONDS))
+				.hasStatus(HttpStatus.INTERNAL_SERVER_ERROR);
+		}
+		assertThat(this.matched).hasValue(1);
 	}
 
 	private MvcTestResult allReduce() {
