@@ -28,7 +28,7 @@ public final class HttpLimits implements WebServerFactoryCustomizer<TomcatServle
 
 	HttpLimits(Environment environment, WebEndpointProperties actuator) {
 		this.maxConnections = environment.getProperty("server.tomcat.max-connections", Integer.class, TOMCATS);
-		this.probes = HealthEndpointPath.of(actuator);
+		this.probes = EndpointPath.of(actuator, "health");
 	}
 
 	@Override

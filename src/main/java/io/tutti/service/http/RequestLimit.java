@@ -25,7 +25,7 @@ public final class RequestLimit extends ValveBase {
 
 	private final int limit;
 
-	/** Path of the health endpoint, which contains the probes, in its application. */
+	/** Path of the health endpoint, which contains the probes, below its servlet. */
 	private final String probes;
 
 	private final AtomicInteger serving = new AtomicInteger();
@@ -63,7 +63,8 @@ public final class RequestLimit extends ValveBase {
 
 	/** A request with a body is no probe: reading the body could block. */
 	private boolean isProbe(Request request) throws IOException {
-		String path = String.valueOf(request.getRequestPathMB());
+		String path = String
+			.valueOf((request.getPathInfo() != null) ? request.getPathInfo() : request.getServletPath());
 		return READING.contains(request.getMethod()) && BodyLength.of(request) == 0
 				&& (path.equals(this.probes) || path.startsWith(this.probes + "/"));
 	}

@@ -4,7 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
+import io.tutti.service.http.EndpointPath;
+
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.boot.actuate.autoconfigure.endpoint.web.WebEndpointProperties;
 import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 import org.springframework.web.util.HtmlUtils;
@@ -43,7 +46,7 @@ final class PageLinks {
 			links.add(link(api + "/group/peers", "peers"));
 		}
 		if (this.beans.containsBean(METERS) && isManagementOnThisPort()) {
-			links.add(link(property("management.endpoints.web.base-path", "/actuator") + "/prometheus", "meters"));
+			links.add(link(EndpointPath.of(this.beans.getBean(WebEndpointProperties.class), "prometheus"), "meters"));
 		}
 		if (this.beans.containsBean(DESCRIPTION)) {
 			links.add(link(property("springdoc.api-docs.path", "/v3/api-docs"), "API description"));

@@ -3,7 +3,7 @@ package io.tutti.service.rest;
 import java.io.IOException;
 import java.util.Set;
 
-import io.tutti.service.http.HealthEndpointPath;
+import io.tutti.service.http.EndpointPath;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
@@ -13,6 +13,7 @@ import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.actuate.autoconfigure.endpoint.web.WebEndpointProperties;
 import org.springframework.web.filter.OncePerRequestFilter;
 import org.springframework.web.servlet.HandlerExceptionResolver;
+import org.springframework.web.util.ServletRequestPathUtils;
 
 /**
  * Checks host, origin and token of every request to Tutti's own server, including its
@@ -33,7 +34,7 @@ final class AccessFilter extends OncePerRequestFilter {
 			@Qualifier("handlerExceptionResolver") HandlerExceptionResolver problems) {
 		this.origins = origins;
 		this.token = token;
-		String health = HealthEndpointPath.of(actuator);
+		String health = EndpointPath.of(actuator, "health");
 		this.probes = Set.of(health + "/liveness", health + "/readiness");
 		this.problems = problems;
 	}
@@ -42,7 +43,7 @@ final class AccessFilter extends OncePerRequestFilter {
 	@Override
 	protected boolean shouldNotFilter(HttpServletRequest request) {
 		return ForeignRequestCheck.reads(request)
-				&& this.probes.contains(request.getRequestURI().substring(request.getContextPath().length()));
+				&& this.probes.contains(ServletRequestPathUtils.parse(request).pathWithinApplication().value());
 	}
 
 	@Override

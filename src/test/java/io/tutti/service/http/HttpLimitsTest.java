@@ -44,7 +44,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 @SpringBootTest(classes = TuttiApplication.class, webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
 		properties = { "tutti.rank=1", "tutti.world-size=3", "server.tomcat.max-connections=100",
 				"server.tomcat.connection-timeout=2s", "server.servlet.context-path=/ranks",
-				"management.endpoints.web.base-path=/watch/", "management.endpoints.web.path-mapping.health=alive" })
+				"spring.mvc.servlet.path=/rest", "management.endpoints.web.base-path=/watch/",
+				"management.endpoints.web.path-mapping.health=alive" })
 @Import(HttpLimitsTest.Formed.class)
 class HttpLimitsTest {
 
@@ -54,10 +55,10 @@ class HttpLimitsTest {
 
 	private static final int ANSWER_MILLIS = 10_000;
 
-	private static final String LIVENESS = "GET /ranks/watch/alive/liveness HTTP/1.1\r\nHost: any.example\r\n"
+	private static final String LIVENESS = "GET /ranks/rest/watch/alive/liveness HTTP/1.1\r\nHost: any.example\r\n"
 			+ "Connection: close\r\n\r\n";
 
-	private static final String BARRIER = "POST /ranks/api/v1/barrier HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
+	private static final String BARRIER = "POST /ranks/rest/api/v1/barrier HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
 			+ "Content-Type: application/json\r\nContent-Length: 13\r\n\r\n{\"label\":\"x\"}";
 
 	@TestConfiguration
