@@ -394,9 +394,8 @@ public final class GroupLifecycle implements SmartLifecycle {
 		}
 	}
 
-	/** An application's own listener may throw, and so comes last. */
 	private CollectiveListener listener() {
-		return new GroupListeners(List.of(new BreakListener(this::broke, this.withdrawn), this.log));
+		return new GroupListeners(List.of(this.log, new BreakListener(this::broke, this.withdrawn)));
 	}
 
 	/** An elastic group that forms again reports the failure when it begins to. */

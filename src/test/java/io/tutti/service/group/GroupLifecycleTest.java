@@ -2,7 +2,9 @@ package io.tutti.service.group;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 import io.tutti.CollectiveListener;
 import io.tutti.CollectiveException;
@@ -22,7 +24,6 @@ import org.springframework.boot.web.server.context.WebServerApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 @Timeout(20)
 class GroupLifecycleTest {
@@ -93,18 +94,26 @@ class GroupLifecycleTest {
 
 	@Test
 	void aListenerThatThrowsDoesNotHideTheFailure() throws Exception {
+		CompletableFuture<Failure> next = new CompletableFuture<>();
 		GroupLifecycle listened = new GroupLifecycle(RankAssignment.onOneHost(1, 3, 29500), EngineSettings.DEFAULTS,
-				this.joiner, new CollectiveListener() {
-					@Override
-					public void broken(Failure failure) {
-						throw new IllegalStateException("made to fail");
-					}
-				});
+				this.joiner, new GroupListeners(List.of(onBroken((_) -> {
+					throw new IllegalStateException("made to fail");
+				}), onBroken(next::complete))));
 		listened.start();
 		this.joiner.joined(this.group);
 		listened.formed().get(10, TimeUnit.SECONDS);
-		assertThatIllegalStateException().isThrownBy(() -> this.joiner.broken(RANK_2_LOST));
+		this.joiner.broken(RANK_2_LOST);
 		assertThat(listened.broken().get(10, TimeUnit.SECONDS)).isEqualTo(RANK_2_LOST);
+		assertThat(next).isCompletedWithValue(RANK_2_LOST);
+	}
+
+	private static CollectiveListener onBroken(Consumer<Failure> action) {
+		return new CollectiveListener() {
+			@Override
+			public void broken(Failure failure) {
+				action.accept(failure);
+			}
+		};
 	}
 
 	@Test
