@@ -279,6 +279,16 @@ class ScriptTest {
 		}
 	}
 
+	/** Spring reads {@code application.yml} of the working directory itself. */
+	@Test
+	void inTheCheckoutChangedConfigurationIsReadWithoutABuild() throws Exception {
+		Path configuration = Files.writeString(this.checkout.resolve("application.yml"), "a: b");
+		this.runner = List.of("env", "--default-signal=INT", "--chdir=" + this.checkout);
+		assertThat(start("new", "first", "", "env").exitCode()).isZero();
+		Files.setLastModifiedTime(configuration, FileTime.from(Instant.now().plusSeconds(60)));
+		assertThat(errors(start("new", "second", "", "env"))).isEmpty();
+	}
+
 	private static List<String> errors(Started started) throws Exception {
 		assertThat(started.exitCode()).isZero();
 		return started.err();
