@@ -291,7 +291,7 @@ ports:
 
 {{/*
 Probes, Service, policy and test ask where the values say, so nothing else may move a rank. Names are compared as Spring does:
-without hyphens and case, and variables also without underscores.
+without hyphens, underscores and case.
 */}}
 {{- define "tutti.checkPlaces" -}}
 {{- $values := .Values -}}
@@ -309,7 +309,8 @@ without hyphens and case, and variables also without underscores.
 {{- $anywhere = merge $anywhere (dict
   "(management[.])?server[.](port|address)" $http
   "(management[.])?server[.]ssl([.].*)?" "probes depend on tls.http: set that"
-  "management[.]endpoints[.]web[.](basepath|pathmapping([.].*)?)|tutti[.]http[.]basepath" "probes and test depend on its default"
+  "management[.]endpoints[.]web[.](basepath|pathmapping[.]health)|tutti[.]http[.]basepath" "probes and test depend on its default"
+  "management[.]endpoints[.]web[.]pathmapping[.]prometheus" "a PodMonitor depends on its default"
   "server[.]servlet[.]contextpath|spring[.]mvc[.]servlet[.]path" "probes and test depend on its default")
 -}}
 {{- $options = merge $options (dict "httpport|tutti[.]http[.](port|address)" $http) -}}
@@ -321,11 +322,11 @@ without hyphens and case, and variables also without underscores.
 {{- range $values.workload.args -}}
 {{- $option := splitn "=" 2 . -}}
 {{- if hasPrefix "--" . -}}
-{{- $settings = append $settings (dict "text" (printf "workload.args has %s" .) "name" (lower $option._0 | replace "-" "") "value" $option._1 "dot" "[.]" "reasons" (merge $options $anywhere)) -}}
+{{- $settings = append $settings (dict "text" (printf "workload.args has %s" .) "name" (include "tutti.canonical" $option._0) "value" $option._1 "dot" "[.]" "reasons" (merge $options $anywhere)) -}}
 {{- end -}}
 {{- end -}}
 {{- range $name, $value := include "tutti.flat" $values.config | fromJson -}}
-{{- $settings = append $settings (dict "text" (printf "config sets %s" $name) "name" (lower $name | replace "-" "" | replace "_" "") "value" $value "dot" "[.]" "reasons" $anywhere) -}}
+{{- $settings = append $settings (dict "text" (printf "config sets %s" $name) "name" (include "tutti.canonical" $name) "value" $value "dot" "[.]" "reasons" $anywhere) -}}
 {{- end -}}
 {{- range $setting := $settings -}}
 {{- range $pattern, $reason := $setting.reasons -}}
@@ -333,7 +334,7 @@ without hyphens and case, and variables also without underscores.
 {{- fail (printf "%s, but %s" $setting.text $reason) -}}
 {{- end -}}
 {{- end -}}
-{{- if and (regexMatch (replace "[.]" .dot "^spring[.]profiles[.](active|include)$") .name) (regexMatch "(^|,) *(tcp|mpi|nccl) *(,|$)" (join "," .value)) -}}
+{{- if and (regexMatch (replace "[.]" .dot "^spring[.]profiles[.]((active|include)([.][0-9]+)?|group[.].*)$") .name) (regexMatch "(^|,) *(tcp|mpi|nccl) *(,|$)" (join "," .value)) -}}
 {{- fail (printf "%s to a backend, but the NetworkPolicy depends on backend: set that" .text) -}}
 {{- end -}}
 {{- end -}}
@@ -349,6 +350,11 @@ without hyphens and case, and variables also without underscores.
 {{- fail (printf "extraEnv sets %s, but %s" .name $numbers) -}}
 {{- end -}}
 {{- end -}}
+{{- end -}}
+
+{{/* The name of a property without hyphens, underscores, case and the brackets of an index or key. */}}
+{{- define "tutti.canonical" -}}
+{{- regexReplaceAll "[.]?\\[([^]]*)\\]" (lower . | replace "-" "" | replace "_" "") ".${1}" -}}
 {{- end -}}
 
 {{/* The names and values of config or a section of it, however its names are nested. */}}

@@ -157,6 +157,15 @@ class RefusedValuesTest {
 					{extraEnv: [{name: TUTTI_WORLD_SIZE, value: "2"}]}                                  | TUTTI_WORLD_SIZE, but the chart numbers
 					{extraEnv: [{name: SERVER_SSL_BUNDLE, value: a}]}                                   | SERVER_SSL_BUNDLE, but probes depend on tls.http
 					{workload: {kind: Job, program: [a], args: ["--tutti.transport.port=1"]}}           | --tutti.transport.port=1, but peers
+					{config: {management: {endpoints.web: {path-mapping.prometheus: up}}}}              | path-mapping.prometheus, but a PodMonitor
+					{config: {management.endpoints.web.path-mapping: {"[health]": up}}}                 | path-mapping.[health], but probes
+					{workload: {kind: Job, args: ["--management.endpoints.web.path-mapping[health]=x"]}}| path-mapping[health]=x, but probes
+					{workload: {kind: Job, args: ["--tutti.world_size=3"]}}                             | --tutti.world_size=3
+					{workload: {kind: Job, args: ["--spring.profiles.active[0]=nccl"]}}                 | depends on backend
+					{extraEnv: [{name: SPRING_PROFILES_ACTIVE_0, value: nccl}]}                         | SPRING_PROFILES_ACTIVE_0 to a backend
+					{config: {spring.profiles: {"active[1]": nccl}}}                                    | depends on backend
+					{config: {spring: {profiles: {group: {mine: [a, nccl]}}}}}                          | spring.profiles.group.mine to a backend
+					{extraEnv: [{name: SPRING_PROFILES_GROUP_MINE_0, value: mpi}]}                      | SPRING_PROFILES_GROUP_MINE_0 to a backend
 					{fullnameOverride: 9lives}                                                          | must begin with a letter
 					""")
 	void contradictoryValuesAreRejectedByName(String values, String named) {
@@ -177,9 +186,12 @@ class RefusedValuesTest {
 			"{extraEnv: [{name: SERVER_PORT, value: '9'}], workload: {kind: Job, program: [a], args: [--http-port=9]}}",
 			"{workload: {kind: Job, program: [a], args: [--server.port=9]}, config: {server: {servlet.context-path: /a}}}",
 			"{extraEnv: [{name: HTTP_PORT, value: '9'}, {name: SOLVER, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]}",
-			"{extraEnv: [{name: TUTTI_RANKS, value: a}]}", "{checkpoint: {existingClaim: runs, mountPath: /data/app}}",
-			"{podLabels: {app: mine}}", "{gpu: {count: 1}, resources: {limits: {memory: 2Gi}}}",
-			"{timeouts: {abortSeconds: 30}}", "{shm: {size: 1Gi}}", "{backend: mpi}", "{worldSize: 4, ranksPerPod: 4}",
+			"{config: {management.endpoints.web.path-mapping: {metrics: numbers}}}",
+			"{extraEnv: [{name: MANAGEMENT_ENDPOINTS_WEB_PATHMAPPING_METRICS, value: numbers}]}",
+			"{config: {spring.profiles.group: {mine: [a, mpi2]}}}", "{extraEnv: [{name: TUTTI_RANKS, value: a}]}",
+			"{checkpoint: {existingClaim: runs, mountPath: /data/app}}", "{podLabels: {app: mine}}",
+			"{gpu: {count: 1}, resources: {limits: {memory: 2Gi}}}", "{timeouts: {abortSeconds: 30}}",
+			"{shm: {size: 1Gi}}", "{backend: mpi}", "{worldSize: 4, ranksPerPod: 4}",
 			"{workload: {kind: Job, task: a.B$C}}", "{workload: {kind: StatefulSet, program: [a]}}",
 			"{backend: nccl, gpu: {count: 1}}", "{fullnameOverride: nine-lives}",
 			"{worldSize: 4, elastic: {minRanks: 4}}", "{worldSize: 3000, elastic: {minRanks: 4}}",
