@@ -75,7 +75,7 @@ final class PageFeed implements SmartLifecycle {
 		this.lock.lock();
 		try {
 			if (!this.running) {
-				throw unavailable("this rank is stopping");
+				throw unavailable("this rank is starting or stopping");
 			}
 			if (this.viewers >= MOST_VIEWERS) {
 				throw unavailable("at most " + MOST_VIEWERS + " may be open at once");
