@@ -46,20 +46,6 @@ class CollectiveSpansTest {
 		assertThat(this.collected.spans()).extracting(CollectiveSpansTest::group).containsExactly("pair");
 	}
 
-	@Test
-	void aGroupOfTheSameNameAsAClosedOneIsExported() {
-		FakeGroup joined = new FakeGroup(0, 3, 0);
-		for (int round = 0; round < 2; round++) {
-			DefaultProcessGroup pair = group(joined, "pair", List.of(0, 1));
-			joined.onGroups(List.of(pair));
-			pair.barrier();
-			this.spans.collect(joined);
-			joined.onGroups(List.of());
-			this.spans.collect(joined);
-		}
-		assertThat(this.collected.spans()).extracting(CollectiveSpansTest::group).containsExactly("pair", "pair");
-	}
-
 	private static String group(SpanData span) {
 		return span.getAttributes().get(AttributeKey.stringKey("tutti.group"));
 	}
