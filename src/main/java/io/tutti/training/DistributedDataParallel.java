@@ -433,10 +433,14 @@ public final class DistributedDataParallel implements AutoCloseable {
 		boolean forgotten;
 		try {
 			forgotten = this.buckets.neverSynchronized();
-			this.buckets.close();
 		}
 		finally {
-			release();
+			try {
+				this.buckets.close();
+			}
+			finally {
+				release();
+			}
 		}
 		if (forgotten) {
 			throw new IllegalStateException(

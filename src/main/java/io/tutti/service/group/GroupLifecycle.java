@@ -395,7 +395,8 @@ public final class GroupLifecycle implements SmartLifecycle {
 	}
 
 	private CollectiveListener listener() {
-		return new GroupListeners(List.of(this.log, new BreakListener(this::broke, this.withdrawn)));
+		// The application's listeners come last, since they may take time.
+		return new GroupListeners(List.of(new BreakListener(this::broke, this.withdrawn), this.log));
 	}
 
 	/** An elastic group that forms again reports the failure when it begins to. */

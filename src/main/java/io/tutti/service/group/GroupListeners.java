@@ -41,7 +41,7 @@ record GroupListeners(List<CollectiveListener> listeners) implements CollectiveL
 			try {
 				event.accept(listener);
 			}
-			catch (RuntimeException ex) {
+			catch (RuntimeException | Error ex) {
 				log.warn("the listener {} has failed", listener.getClass().getName(), ex);
 			}
 		}

@@ -42,8 +42,17 @@ final class AccessFilter extends OncePerRequestFilter {
 	/** By the path as sent, by which Spring chooses what answers. */
 	@Override
 	protected boolean shouldNotFilter(HttpServletRequest request) {
-		return ForeignRequestCheck.reads(request)
-				&& this.probes.contains(ServletRequestPathUtils.parse(request).pathWithinApplication().value());
+		return ForeignRequestCheck.reads(request) && isProbe(request);
+	}
+
+	private boolean isProbe(HttpServletRequest request) {
+		try {
+			return this.probes.contains(ServletRequestPathUtils.parse(request).pathWithinApplication().value());
+		}
+		catch (IllegalArgumentException | IllegalStateException ex) {
+			// The prefix in front of the path is spelled in another way.
+			return false;
+		}
 	}
 
 	@Override

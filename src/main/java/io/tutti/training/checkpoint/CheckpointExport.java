@@ -5,6 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 import io.tutti.ExitCode;
@@ -54,22 +55,22 @@ public final class CheckpointExport {
 	}
 
 	private static void requireUsable(Path file) throws IOException {
-		Path folder = file.toAbsolutePath().getParent();
-		if (folder == null || Files.isDirectory(file)) {
+		if (Files.isDirectory(file)) {
 			throw new IllegalArgumentException("the file " + file + " is a directory; give the name of a file in it");
 		}
-		if (!Files.isDirectory(folder)) {
+		try {
+			Path directory = AtomicFile.directoryOf(AtomicFile.target(file));
+			if (!Files.isDirectory(directory)) {
+				throw new NoSuchFileException(directory.toString());
+			}
+			if (Files.exists(directory.resolve(CheckpointFiles.MANIFEST))) {
+				throw new IllegalArgumentException("the file would be in a checkpoint");
+			}
+		}
+		catch (NoSuchFileException ex) {
 			throw new IllegalArgumentException(
-					"there is no directory " + folder + " for the file; create it, or give another file");
+					"there is no directory " + ex.getFile() + " for the file; create it, or give another file", ex);
 		}
-		if (isInCheckpoint(file)) {
-			throw new IllegalArgumentException("the file would be in a checkpoint");
-		}
-	}
-
-	private static boolean isInCheckpoint(Path file) throws IOException {
-		Path written = Files.exists(file) ? file.toRealPath() : file.toAbsolutePath();
-		return Files.exists(written.resolveSibling(CheckpointFiles.MANIFEST));
 	}
 
 	private static Path find(Path checkpoint) throws IOException {

@@ -3,6 +3,7 @@ package io.tutti.training.job;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -45,7 +46,8 @@ final class TrainingReport {
 	}
 
 	/**
-	 * Checks before training that the report can be a file and that its directory exists.
+	 * Checks before training that the report can be a file and that the directory in
+	 * which it is written exists.
 	 * @throws ReportException if not
 	 */
 	static void requireUsable(Path file) {
@@ -53,9 +55,18 @@ final class TrainingReport {
 			throw new ReportException(
 					"cannot write the report " + file + ": it is a directory; give the name of a file in it", null);
 		}
-		Path directory = AtomicFile.directoryOf(file);
-		if (!Files.isDirectory(directory)) {
-			throw new ReportException("cannot write the report " + file + ": there is no directory " + directory, null);
+		try {
+			Path directory = AtomicFile.directoryOf(AtomicFile.target(file));
+			if (!Files.isDirectory(directory)) {
+				throw new NoSuchFileException(directory.toString());
+			}
+		}
+		catch (NoSuchFileException ex) {
+			throw new ReportException("cannot write the report " + file + ": there is no directory " + ex.getFile(),
+					null);
+		}
+		catch (IOException ex) {
+			throw new ReportException("cannot write the report " + file + ": " + ex, null);
 		}
 	}
 

@@ -97,7 +97,7 @@ class GroupLifecycleTest {
 		CompletableFuture<Failure> next = new CompletableFuture<>();
 		GroupLifecycle listened = new GroupLifecycle(RankAssignment.onOneHost(1, 3, 29500), EngineSettings.DEFAULTS,
 				this.joiner, new GroupListeners(List.of(onBroken((_) -> {
-					throw new IllegalStateException("made to fail");
+					throw new NoClassDefFoundError("made to fail");
 				}), onBroken(next::complete))));
 		listened.start();
 		this.joiner.joined(this.group);

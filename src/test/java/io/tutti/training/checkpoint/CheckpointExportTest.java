@@ -176,6 +176,12 @@ class CheckpointExportTest {
 			add(checkpoints, 3, List.of(STEPS));
 		}
 		assertRejected(run, this.directory.resolve("none/model.pt"), "there is no directory");
+		Path into = Files.createSymbolicLink(this.directory.resolve("none.pt"),
+				this.directory.resolve("none/model.pt"));
+		assertRejected(run, into, "there is no directory " + this.directory.resolve("none"));
+		Path entry = run.resolve("step-00000003").resolve("new.pt");
+		assertRejected(run, Files.createSymbolicLink(this.directory.resolve("new.pt"), entry),
+				"the file would be in a checkpoint");
 		assertRejected(run, this.directory, "is a directory");
 		assertRejected(run, Path.of("/"), "is a directory");
 	}

@@ -274,6 +274,21 @@ class TrainingJobTest {
 			.isEqualTo(ExitCode.ABORTED);
 	}
 
+	@Test
+	void aReportThatIsALinkIntoAMissingDirectoryFailsBeforeTheTraining() throws Exception {
+		Path report = Files.createSymbolicLink(this.directory.resolve("link.json"),
+				this.directory.resolve("missing/report.json"));
+		List<Outcome<TrainingSummary>> outcomes = outcomes(1,
+				(_) -> new ClassifierJob(1, 32, 0.05, 42, 1, null, null, 0, report), (_) -> TrainingListener.NONE);
+		assertThat(outcomes.getFirst().failure()).isInstanceOfSatisfying(ReportException.class, (ex) -> {
+			assertThat(ex)
+				.hasMessage("cannot write the report " + report + ": there is no directory "
+						+ this.directory.resolve("missing"))
+				.returns(ExitCode.BAD_CONFIGURATION, ExitCode::of);
+			assertThat(ex.summary()).isNull();
+		});
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "/", "" })
 	void aReportThatIsADirectoryFailsBeforeTheTraining(String file) throws Exception {
