@@ -36,6 +36,16 @@ public record Endpoint(String host, int port) {
 		 */
 		InetAddress[] addressesOf(String host) throws UnknownHostException;
 
+		/**
+		 * Starts a lookup in another thread: native code waits for the name service,
+		 * which no interrupt ends and which would hold a virtual thread's carrier.
+		 */
+		default FutureTask<InetAddress[]> lookUp(String host) {
+			FutureTask<InetAddress[]> lookup = new FutureTask<>(() -> addressesOf(host));
+			Thread.ofPlatform().name("tutti-lookup").daemon().start(lookup);
+			return lookup;
+		}
+
 	}
 
 	/** A name service that loses a query may answer the next one. */
@@ -80,10 +90,7 @@ public record Endpoint(String host, int port) {
 	 */
 	public List<InetAddress> resolve(NameService names, Deadline deadline)
 			throws UnknownHostException, SocketTimeoutException, InterruptedException {
-		FutureTask<InetAddress[]> lookup = new FutureTask<>(() -> names.addressesOf(this.host));
-		// Native code waits for the name service and would hold a virtual thread's
-		// carrier.
-		Thread.ofPlatform().name("tutti-lookup").daemon().start(lookup);
+		FutureTask<InetAddress[]> lookup = names.lookUp(this.host);
 		long limitNanos = Math.min(LOOKUP_LIMIT.toNanos(), deadline.remainingNanos());
 		try {
 			return List.of(lookup.get(limitNanos, TimeUnit.NANOSECONDS));

@@ -46,9 +46,6 @@ final class TrainingFiles {
 		}
 		Path target = target(report);
 		Path folder = AtomicFile.directoryOf(target);
-		if (!Files.isDirectory(folder)) {
-			throw unwritable(report, "there is no directory " + folder);
-		}
 		try {
 			String problem = !Files.exists(target) || Files.isRegularFile(target, LinkOption.NOFOLLOW_LINKS)
 					? problemOfWritingTo(folder) : Files.isWritable(target) ? null : "permission denied";

@@ -142,7 +142,7 @@ final class Generations {
 		try {
 			listener.accept(lost);
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			log.warn("a listener to the failure of the group has failed", ex);
 		}
 	}

@@ -59,11 +59,7 @@ public final class CheckpointExport {
 			throw new IllegalArgumentException("the file " + file + " is a directory; give the name of a file in it");
 		}
 		try {
-			Path directory = AtomicFile.directoryOf(AtomicFile.target(file));
-			if (!Files.isDirectory(directory)) {
-				throw new NoSuchFileException(directory.toString());
-			}
-			if (Files.exists(directory.resolve(CheckpointFiles.MANIFEST))) {
+			if (Files.exists(AtomicFile.target(file).resolveSibling(CheckpointFiles.MANIFEST))) {
 				throw new IllegalArgumentException("the file would be in a checkpoint");
 			}
 		}

@@ -77,13 +77,17 @@ public final class AtomicFile {
 	 * The file that a write replaces or creates: that to which symbolic links lead;
 	 * {@code file} itself if they lead to an open file of a process, such as
 	 * {@code /dev/stdout}, since the process would go on writing to the replaced file.
-	 * @throws NoSuchFileException if its directory does not exist
+	 * @throws NoSuchFileException with its directory, if there is none
 	 */
 	public static Path target(Path file) throws IOException {
 		Path next = file;
 		for (int links = 0; links <= MAX_LINKS; links++) {
 			// Two dots after a link to a directory leave the directory to which it leads.
-			Path path = directoryOf(next).toRealPath().resolve(next.getFileName());
+			Path directory = directoryOf(next).toRealPath();
+			if (!Files.isDirectory(directory)) {
+				throw new NoSuchFileException(directory.toString());
+			}
+			Path path = directory.resolve(next.getFileName());
 			if (!Files.isSymbolicLink(path)) {
 				return path;
 			}

@@ -56,10 +56,7 @@ final class TrainingReport {
 					"cannot write the report " + file + ": it is a directory; give the name of a file in it", null);
 		}
 		try {
-			Path directory = AtomicFile.directoryOf(AtomicFile.target(file));
-			if (!Files.isDirectory(directory)) {
-				throw new NoSuchFileException(directory.toString());
-			}
+			AtomicFile.target(file);
 		}
 		catch (NoSuchFileException ex) {
 			throw new ReportException("cannot write the report " + file + ": there is no directory " + ex.getFile(),

@@ -174,12 +174,10 @@ final class Connector {
 
 	/**
 	 * Resolves a rank's host name once: the JVM caches a negative answer for some
-	 * seconds. Another thread waits for the name service, in native code that no
-	 * interrupt ends and that would hold a virtual thread's carrier.
+	 * seconds.
 	 */
 	private InetAddress lookUp(PeerAddress address, HandshakeDeadline limit) throws IOException {
-		FutureTask<InetAddress[]> lookup = new FutureTask<>(() -> this.names.addressesOf(address.host()));
-		Thread.ofPlatform().name("tutti-r" + this.identity.worldRank() + "-lookup").daemon().start(lookup);
+		FutureTask<InetAddress[]> lookup = this.names.lookUp(address.host());
 		SocketWait wait = new SocketWait(limit);
 		try {
 			while (!lookup.isDone()) {
