@@ -135,12 +135,13 @@ class ScriptTest {
 		}
 	}
 
+	/** A JVM that is asked to end may write its cache first. */
 	@ParameterizedTest
 	@CsvSource({ "TERM, 143", "INT, 130" })
 	void aStopDuringARecordingEndsItAndLeavesNothing(String signal, int exitCode) throws Exception {
 		assertThat(start("new", "build", "", "--version").exitCode()).isZero();
 		jdk("new", "25.0.1", RECORDS.replace("echo cache > \"${word#*=}\" ;;",
-				"echo cache > \"${word#*=}\"; echo $$ > \"${script%/*}/recorder\"; exec sleep 100 ;;"));
+				"echo cache > \"${word#*=}\"; trap '' TERM; echo $$ > \"${script%/*}/recorder\"; exec sleep 100 ;;"));
 		Path recorder = this.checkout.resolve("recorder");
 		Started stopped = start("new", "stopped", "", "serve");
 		await().atMost(Duration.ofSeconds(20))
@@ -246,6 +247,21 @@ class ScriptTest {
 			assertThat(rank.out()).endsWith("env");
 		}
 		assertThat(this.checkout.resolve("builds")).hasContent("once");
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void aStartThatWaitsForTheBuildSaysSoExceptOfALauncher(boolean launched) throws Exception {
+		String build = Files.readString(this.checkout.resolve("mvnw"));
+		script(this.checkout.resolve("mvnw"), build.replace("sleep 0.3", "sleep 4"));
+		Started first = start("new", "first", "", "env");
+		await().atMost(Duration.ofSeconds(20)).until(() -> Files.exists(this.checkout.resolve("builds")));
+		Started second = start("new", "second", Map.of("TUTTI_LAUNCHER_PID", launched ? "1" : ""), "env");
+		assertThat(second.exitCode()).isZero();
+		assertThat(first.exitCode()).isZero();
+		List<String> waits = second.err().stream().filter((line) -> line.contains("waiting")).toList();
+		assertThat(waits)
+			.isEqualTo(launched ? List.of() : List.of("tutti: waiting for another start, which builds Tutti"));
 	}
 
 	@Test
@@ -354,7 +370,11 @@ class ScriptTest {
 		Started started = start("new", "out", Map.of("HOME", "", "MAVEN_USER_HOME", ""), "env");
 		assertThat(started.exitCode()).isEqualTo(64);
 		assertThat(started.err()).singleElement().asString().contains("set HOME");
-		assertThat(start("new", "maven", Map.of("HOME", "", "MAVEN_USER_HOME", "/m2"), "env").exitCode()).isZero();
+		Started unwritable = start("new", "unwritable", Map.of("HOME", "/proc/none", "MAVEN_USER_HOME", ""), "env");
+		assertThat(unwritable.exitCode()).isEqualTo(64);
+		assertThat(unwritable.err()).singleElement().asString().contains("/proc/none/.m2", "set HOME");
+		String maven = this.directory.resolve("m2").toString();
+		assertThat(start("new", "maven", Map.of("HOME", "", "MAVEN_USER_HOME", maven), "env").exitCode()).isZero();
 		assertThat(start("new", "built", Map.of("HOME", "", "MAVEN_USER_HOME", ""), "env").exitCode()).isZero();
 	}
 
