@@ -23,18 +23,18 @@ import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorOptions;
 import org.bytedeco.pytorch.global.torch;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.parallel.Isolated;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
- * A model whose size in bytes is no 32-bit number. Alone, since it takes much memory.
+ * A model whose size in bytes is no 32-bit number. First, since it takes long.
  */
+@Order(1)
 @Timeout(320)
-@Isolated
 class LargeParameterTest {
 
 	/** Takes 20 s of computation, and on a busy machine many times as long. */

@@ -19,6 +19,7 @@ import io.tutti.PeerLostException;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.BarrierOutcome.Result;
 import io.tutti.engine.control.ControlPlane;
+import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.control.PeerStatus;
 import io.tutti.engine.control.RecordedControlEvents;
 import io.tutti.engine.control.RoundWait;
@@ -26,14 +27,12 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.parallel.Isolated;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 @Timeout(30)
-@Isolated
 class SimulatedControlTest {
 
 	private static final int WORLD_SIZE = 4;
@@ -204,12 +203,17 @@ class SimulatedControlTest {
 
 	@Test
 	void theThreadEndsWhenIdle() {
-		this.controls.get(0).requestDrain("x");
-		await(() -> assertThat(this.events.get(0).drains).hasSize(1));
-		await(() -> assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName)
-			.doesNotContain("tutti-simulated-control"));
-		this.world.kill(1);
-		assertThat(verdict(0).ranks()).containsExactly(1);
+		String thread = "tutti-idle-control";
+		SimulatedControl world = new SimulatedControl(thread,
+				List.of(new PeerAddress(0, "host", 1, "host"), new PeerAddress(1, "host", 2, "host")));
+		RecordedControlEvents zero = new RecordedControlEvents();
+		world.join(0, zero).requestDrain("x");
+		world.join(1, new RecordedControlEvents());
+		await(() -> assertThat(zero.drains).hasSize(1));
+		await(() -> assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName).doesNotContain(thread));
+		world.kill(1);
+		await(() -> assertThat(zero.failures).singleElement()
+			.satisfies((failure) -> assertThat(failure.ranks()).containsExactly(1)));
 	}
 
 	private CompletableFuture<BarrierOutcome> barrier(int rank, Duration timeout) {
