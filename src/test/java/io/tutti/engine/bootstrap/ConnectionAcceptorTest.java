@@ -25,16 +25,10 @@ import io.tutti.engine.tls.HandshakeDeadline;
 import io.tutti.engine.tls.PeerSocket;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.parallel.Isolated;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/**
- * A process that another test starts inherits the open sockets for an instant, in which
- * their ports stay in use.
- */
-@Isolated
 @Timeout(60)
 class ConnectionAcceptorTest {
 
@@ -44,11 +38,12 @@ class ConnectionAcceptorTest {
 	private static final ConnectionAcceptor.Port<Hello> NO_CLIENTS = (PeerSocket socket,
 			Handshake.Verified<Hello> client) -> socket.close();
 
+	/** Of a process that another test starts the port may stay in use for an instant. */
 	@Test
 	void thePortIsFreeWhenTheAcceptorIsClosed() throws Exception {
 		InetSocketAddress address = new InetSocketAddress("127.0.0.1", FreePort.next());
 		for (int round = 0; round < ROUNDS; round++) {
-			ServerSocketChannel server = ServerSocketChannel.open().bind(address);
+			ServerSocketChannel server = ConnectionAcceptor.listen(address, 1);
 			ConnectionAcceptor acceptor = new ConnectionAcceptor(server, 1, ConnectionAcceptor.HANDSHAKE_LIMIT);
 			acceptor.start("accept-" + round, null, Handshake.ofControl(null), NO_CLIENTS);
 			Thread.yield();
