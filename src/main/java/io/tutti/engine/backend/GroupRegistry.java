@@ -123,13 +123,8 @@ final class GroupRegistry implements ControlListener {
 	DefaultProcessGroup form(GroupIdentity identity,
 			BiFunction<GroupIdentity, FailureLatch, DefaultProcessGroup> forming) {
 		FailureLatch latch = add(identity);
-		try {
-			return forming.apply(identity, latch);
-		}
-		catch (RuntimeException | Error ex) {
-			forget(identity.name(), new LeftGroup(-1, null));
-			throw ex;
-		}
+		return CleanUp.orElse(() -> forming.apply(identity, latch),
+				() -> forget(identity.name(), new LeftGroup(-1, null)));
 	}
 
 	/** Registers a group before it can run, so that it misses no verdict. */

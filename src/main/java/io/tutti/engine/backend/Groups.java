@@ -124,16 +124,12 @@ final class Groups implements GroupFactory {
 	/** The backend with the layer over it, if any, once all ranks have theirs. */
 	private GroupBackend layered(GroupIdentity identity, FailureLatch latch, GroupBackend beneath,
 			DefaultProcessGroup setup, MetadataExchange exchange, Deadline deadline) {
-		try {
+		return CleanUp.orElse(() -> {
 			setup.withTimeout(deadline.remaining()).barrier();
 			return (this.layer != null)
 					? this.layer.over(identity, beneath, latch, this.membership.control(), exchange, deadline)
 					: beneath;
-		}
-		catch (RuntimeException | Error ex) {
-			CleanUp.after(ex, List.of(beneath::close));
-			throw ex;
-		}
+		}, beneath::close);
 	}
 
 	@Override
@@ -142,14 +138,10 @@ final class Groups implements GroupFactory {
 	}
 
 	private PointToPoint messages(GroupIdentity identity, FailureLatch latch, Connections connections) {
-		try {
-			return new PointToPointEngine(identity, latch, connections,
-					new MessageSettings(this.tcp.oversubscribed(), this.settings.timeouts().drain(), this.unexpected));
-		}
-		catch (RuntimeException | Error ex) {
-			CleanUp.after(ex, List.of(connections::close));
-			throw ex;
-		}
+		return CleanUp.orElse(
+				() -> new PointToPointEngine(identity, latch, connections, new MessageSettings(
+						this.tcp.oversubscribed(), this.settings.timeouts().drain(), this.unexpected)),
+				connections::close);
 	}
 
 	private Connections connections(GroupIdentity identity, @Nullable HostMemory memory) throws IOException {
@@ -161,26 +153,16 @@ final class Groups implements GroupFactory {
 		if (memory == null) {
 			return overTcp;
 		}
-		try {
-			return new CompositeConnections(memory.members(),
-					new RingConnections(memory, memory.members(), this.tcp.oversubscribed()), overTcp);
-		}
-		catch (RuntimeException | Error ex) {
-			CleanUp.after(ex, List.of(overTcp::close));
-			throw ex;
-		}
+		return CleanUp.orElse(
+				() -> new CompositeConnections(memory.members(),
+						new RingConnections(memory, memory.members(), this.tcp.oversubscribed()), overTcp),
+				overTcp::close);
 	}
 
 	private DefaultProcessGroup ready(GroupIdentity identity, GroupBackend backend, FailureLatch latch,
 			GroupFactory formed) {
-		try {
-			return this.registry.ready(new DefaultProcessGroup(identity, backend, latch, this.membership.control(),
-					this.settings.timeouts(), formed));
-		}
-		catch (RuntimeException | Error ex) {
-			CleanUp.after(ex, List.of(backend::close));
-			throw ex;
-		}
+		return CleanUp.orElse(() -> this.registry.ready(new DefaultProcessGroup(identity, backend, latch,
+				this.membership.control(), this.settings.timeouts(), formed)), backend::close);
 	}
 
 	/**
@@ -224,16 +206,12 @@ final class Groups implements GroupFactory {
 
 	private GroupBackend overMemory(GroupIdentity identity, FailureLatch latch, HostMemory memory) {
 		HostMemory own = memory.share();
-		try {
+		return CleanUp.orElse(() -> {
 			ShmTransport transport = new ShmTransport(identity, latch, own,
 					SharedMemorySettings.of(this.settings.jobId()), this.tcp.oversubscribed(), this.events);
 			return new SharedMemoryGroupBackend(this.settings.backend(), identity, transport, ReductionKernels.get(),
 					this.sharedConfig.algorithms());
-		}
-		catch (RuntimeException | Error ex) {
-			CleanUp.after(ex, List.of(own::close));
-			throw ex;
-		}
+		}, own::close);
 	}
 
 	/** Exchanges which ranks share memory. */

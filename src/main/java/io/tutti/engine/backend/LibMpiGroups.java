@@ -56,14 +56,8 @@ record LibMpiGroups(MpiWorld world, ControlPlane control, GroupRegistry registry
 		MpiCommunicator communicator = this.world.communicator(identity.members(), identity.name(),
 				Deadline.after(this.timeouts.rendezvous()));
 		LibMpiGroupBackend backend = new LibMpiGroupBackend(Backends.MPI, identity, communicator, latch, abortGrace());
-		try {
-			return this.registry.ready(new DefaultProcessGroup(identity, backend, latch, this.control, this.timeouts,
-					new Formed(this, identity, latch, communicator)));
-		}
-		catch (RuntimeException | Error ex) {
-			CleanUp.after(ex, List.of(backend::close));
-			throw ex;
-		}
+		return CleanUp.orElse(() -> this.registry.ready(new DefaultProcessGroup(identity, backend, latch, this.control,
+				this.timeouts, new Formed(this, identity, latch, communicator))), backend::close);
 	}
 
 	/**

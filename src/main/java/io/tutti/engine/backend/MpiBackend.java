@@ -1,7 +1,5 @@
 package io.tutti.engine.backend;
 
-import java.util.List;
-
 import io.tutti.BackendUnavailableException;
 import io.tutti.CollectiveListener;
 import io.tutti.engine.RankAssignment;
@@ -51,14 +49,10 @@ final class MpiBackend implements Backend {
 			CollectiveListener events) {
 		Deadline deadline = Deadline.after(settings.timeouts().rendezvous());
 		MpiWorld mpi = MpiWorld.start(library, assignment.rank(), assignment.worldSize(), deadline);
-		try {
+		return CleanUp.orElse(() -> {
 			requireSameWorld(mpi, assignment);
 			return join(mpi, assignment, settings, events, deadline);
-		}
-		catch (RuntimeException | Error ex) {
-			CleanUp.after(ex, List.of(() -> mpi.close(Deadline.after(settings.timeouts().abort()))));
-			throw ex;
-		}
+		}, () -> mpi.close(Deadline.after(settings.timeouts().abort())));
 	}
 
 	private static Engine join(MpiWorld mpi, RankAssignment assignment, EngineSettings settings,
@@ -69,15 +63,11 @@ final class MpiBackend implements Backend {
 		FailureLatch latch = registry.add(GroupIdentity.world(assignment.rank(), assignment.worldSize(), 0));
 		Membership membership = Rendezvous.join(bootstrap.assignment(assignment), Engine.rendezvous(agreed, 0),
 				registry, deadline);
-		try {
+		return CleanUp.orElse(() -> {
 			DefaultProcessGroup world = new LibMpiGroups(mpi, membership.control(), registry, settings.timeouts())
 				.form(GroupIdentity.world(assignment.rank(), assignment.worldSize(), membership.generation()), latch);
 			return new Engine(membership, registry, world, new LibMpiRuntime(mpi, settings.timeouts(), events));
-		}
-		catch (RuntimeException | Error ex) {
-			CleanUp.after(ex, List.of(membership.control()::close));
-			throw ex;
-		}
+		}, membership.control()::close);
 	}
 
 	/**

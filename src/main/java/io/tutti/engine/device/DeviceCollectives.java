@@ -2,7 +2,6 @@ package io.tutti.engine.device;
 
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -343,15 +342,11 @@ public final class DeviceCollectives {
 	private DeviceBuffer intoCopy(Collective collective, DeviceBuffer buffer, int root, Consumer<DeviceBuffer> call) {
 		require(collective, buffer, root);
 		DeviceBuffer copy = allocate(buffer, buffer.count(), collective);
-		try {
+		return CleanUp.orElse(() -> {
 			copy(collective, buffer, copy);
 			call.accept(copy);
 			return copy;
-		}
-		catch (RuntimeException | Error ex) {
-			CleanUp.after(ex, List.of(copy::close));
-			throw ex;
-		}
+		}, copy::close);
 	}
 
 	/** Runs on the default stream, after the work that fills the input. */
@@ -367,14 +362,10 @@ public final class DeviceCollectives {
 	private DeviceBuffer intoNew(Collective collective, DeviceBuffer send, long count, ReduceOp op, int root) {
 		require(collective, send, root);
 		DeviceBuffer receive = allocate(send, count, collective);
-		try {
+		return CleanUp.orElse(() -> {
 			run(collective, send, receive, op, root);
 			return receive;
-		}
-		catch (RuntimeException | Error ex) {
-			CleanUp.after(ex, List.of(receive::close));
-			throw ex;
-		}
+		}, receive::close);
 	}
 
 	private void run(Collective collective, DeviceBuffer send, DeviceBuffer receive, ReduceOp op, int root) {

@@ -1,6 +1,8 @@
 package io.tutti.engine.spi;
 
 import java.util.Collection;
+import java.util.List;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +29,20 @@ public final class CleanUp {
 	 */
 	public static void after(Throwable failure, Collection<Runnable> actions) {
 		run(actions, failure);
+	}
+
+	/**
+	 * Takes a result whose resources the clean-up releases if it cannot be made. Failures
+	 * of the clean-up are added as suppressed.
+	 */
+	public static <T extends @Nullable Object> T orElse(Supplier<T> result, Runnable cleanUp) {
+		try {
+			return result.get();
+		}
+		catch (RuntimeException | Error ex) {
+			after(ex, List.of(cleanUp));
+			throw ex;
+		}
 	}
 
 	/**
