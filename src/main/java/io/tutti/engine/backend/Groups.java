@@ -9,7 +9,6 @@ import java.util.stream.Stream;
 
 import io.tutti.BackendUnavailableException;
 import io.tutti.CollectiveListener;
-import io.tutti.Failure;
 import io.tutti.engine.algorithm.hierarchical.Hosts;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.control.Membership;
@@ -187,10 +186,8 @@ final class Groups implements GroupFactory {
 	}
 
 	private void reportUnformed(GroupIdentity identity, Throwable cause) {
-		String problem = Objects.requireNonNullElse(cause.getMessage(), cause.getClass().getSimpleName());
 		this.membership.control()
-			.report(Failure.outside(Failure.Kind.ABORTED, identity.name(), List.of(identity.worldRank()),
-					"it could not form the group: " + problem));
+			.report(identity.aborted("it could not form the group: " + GroupSetupException.problem(cause)));
 	}
 
 	private GroupBackend overTcp(GroupIdentity identity, FailureLatch latch) throws IOException {

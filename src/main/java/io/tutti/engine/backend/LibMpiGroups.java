@@ -1,10 +1,8 @@
 package io.tutti.engine.backend;
 
 import java.time.Duration;
-import java.util.List;
 
 import io.tutti.BackendUnavailableException;
-import io.tutti.Failure;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.libmpi.LibMpiGroupBackend;
 import io.tutti.engine.backend.libmpi.LibMpiMessages;
@@ -43,9 +41,8 @@ record LibMpiGroups(MpiWorld world, ControlPlane control, GroupRegistry registry
 				return this.groups.registry.form(subgroup, this.groups::form);
 			}
 			catch (BackendUnavailableException ex) {
-				Failure failure = Failure.outside(Failure.Kind.ABORTED, this.identity.name(),
-						List.of(this.identity.worldRank()), ex.problem());
-				throw this.latch.reportAndAwaitVerdict(this.identity.exception(failure, ex));
+				throw this.latch
+					.reportAndAwaitVerdict(this.identity.exception(this.identity.aborted(ex.problem()), ex));
 			}
 		}
 

@@ -6,13 +6,13 @@ import java.util.BitSet;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.tutti.engine.control.ControlConnection;
 import io.tutti.engine.control.ControlMessage.Hello;
 import io.tutti.engine.control.MissingRanks;
 import io.tutti.engine.control.PeerAddress;
+import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -85,10 +85,7 @@ final class RankTable {
 	}
 
 	MissingRanks absence() {
-		List<Integer> missing = IntStream.range(1, this.entries.length)
-			.filter((rank) -> !isTaken(rank))
-			.boxed()
-			.toList();
+		List<Integer> missing = GroupIdentity.ranksWhere(this.entries.length, (rank) -> !isTaken(rank));
 		return new MissingRanks(missing, this.dropped.stream().boxed().toList(), this.left.stream().boxed().toList());
 	}
 

@@ -6,7 +6,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.stream.IntStream;
+
+import io.tutti.engine.spi.GroupIdentity;
 
 /**
  * Diagnostics from the traces of all ranks.
@@ -20,10 +21,7 @@ public record Analysis(int worldSize, List<Integer> silentRanks, List<GroupFindi
 
 	/** Compares the traces of the ranks that returned one. */
 	public static Analysis of(int worldSize, Map<Integer, RankTrace> traces) {
-		List<Integer> silent = IntStream.range(0, worldSize)
-			.filter((rank) -> !traces.containsKey(rank))
-			.boxed()
-			.toList();
+		List<Integer> silent = GroupIdentity.ranksWhere(worldSize, (rank) -> !traces.containsKey(rank));
 		List<Integer> unasked = unasked(silent, traces);
 		List<GroupFinding> findings = new ArrayList<>();
 		groups(traces)

@@ -1,7 +1,6 @@
 package io.tutti.engine.dispatch;
 
 import io.tutti.Collective;
-import io.tutti.CollectiveException;
 import io.tutti.DataType;
 import io.tutti.Failure;
 import io.tutti.GroupState;
@@ -462,9 +461,8 @@ public final class DefaultProcessGroup implements ProcessGroup {
 	 */
 	void agree(Agreement on, MemorySegment send, MemorySegment receive) {
 		if (Thread.currentThread().isInterrupted()) {
-			Failure failure = Failure.outside(Failure.Kind.ABORTED, name(), List.of(this.identity.worldRank()),
-					"the calling thread was interrupted");
-			throw this.latch.reportAndAwaitVerdict(this.identity.exception(failure, new InterruptedException()));
+			throw this.latch.reportAndAwaitVerdict(this.identity
+				.exception(this.identity.aborted("the calling thread was interrupted"), new InterruptedException()));
 		}
 		this.runner.agree(on, send, receive, this.options);
 	}

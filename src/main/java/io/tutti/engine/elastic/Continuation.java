@@ -6,13 +6,13 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.BiPredicate;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.tutti.engine.elastic.FormationEndpoint.Answer;
 import io.tutti.engine.elastic.FormationMessage.Formation;
 import io.tutti.engine.elastic.FormationMessage.Join;
 import io.tutti.engine.elastic.FormationMessage.Member;
+import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -123,11 +123,8 @@ record Continuation(Formation base, List<Join> joins, Map<Integer, Answer> answe
 	 */
 	private List<Integer> unknown() {
 		Set<Integer> present = present();
-		return IntStream.range(0, this.elastic.maxRanks())
-			.filter((slot) -> !present.contains(slot)
-					&& !isKnown(slot, this.answers.getOrDefault(slot, new Answer.Silent())))
-			.boxed()
-			.toList();
+		return GroupIdentity.ranksWhere(this.elastic.maxRanks(), (slot) -> !present.contains(slot)
+				&& !isKnown(slot, this.answers.getOrDefault(slot, new Answer.Silent())));
 	}
 
 	private boolean isKnown(int slot, Answer answer) {

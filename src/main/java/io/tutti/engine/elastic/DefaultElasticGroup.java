@@ -20,6 +20,7 @@ import io.tutti.MembershipChangedException;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.backend.Engine;
 import io.tutti.engine.spi.CleanUp;
+import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -194,10 +195,7 @@ public final class DefaultElasticGroup implements ElasticGroup {
 		catch (CollectiveMismatchException ex) {
 			throw outOfStep(group, "commits step " + current.step(), ex);
 		}
-		List<Integer> others = IntStream.range(0, group.worldSize())
-			.filter((rank) -> all[2 * rank] != all[0])
-			.boxed()
-			.toList();
+		List<Integer> others = GroupIdentity.ranksWhere(group.worldSize(), (rank) -> all[2 * rank] != all[0]);
 		if (!others.isEmpty()) {
 			throw failure(group, Failure.Kind.MISMATCH, others,
 					"rank 0 commits step " + all[0] + ", "

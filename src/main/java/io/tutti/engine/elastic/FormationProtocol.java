@@ -12,7 +12,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.tutti.engine.RankAssignment;
@@ -20,7 +19,6 @@ import io.tutti.engine.backend.Engine;
 import io.tutti.engine.bootstrap.HandshakeException;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousException.Reason;
-import io.tutti.engine.elastic.Continuation.Fate;
 import io.tutti.engine.elastic.FormationEndpoint.Answer;
 import io.tutti.engine.elastic.FormationMessage.Accepted;
 import io.tutti.engine.elastic.FormationMessage.Commit;
@@ -34,6 +32,7 @@ import io.tutti.engine.elastic.FormationMessage.Propose;
 import io.tutti.engine.elastic.FormationMessage.Status;
 import io.tutti.engine.elastic.FormationMessage.Wait;
 import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.tls.HandshakeDeadline;
 import org.jspecify.annotations.Nullable;
 
@@ -405,10 +404,8 @@ final class FormationProtocol {
 	/** The founding needs every rank; {@code null} if all are present. */
 	private @Nullable List<Integer> absentFounders(List<Join> joins) {
 		Set<Integer> present = Continuation.present(joins);
-		List<Integer> absent = IntStream.range(0, this.context.launched().worldSize())
-			.filter((slot) -> !present.contains(slot))
-			.boxed()
-			.toList();
+		List<Integer> absent = GroupIdentity.ranksWhere(this.context.launched().worldSize(),
+				(slot) -> !present.contains(slot));
 		return absent.isEmpty() ? null : absent;
 	}
 

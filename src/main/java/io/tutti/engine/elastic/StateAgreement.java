@@ -13,6 +13,7 @@ import io.tutti.ElasticEvent;
 import io.tutti.ElasticState;
 import io.tutti.Failure;
 import io.tutti.ProcessGroup;
+import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.Sha256;
 
 /**
@@ -137,10 +138,7 @@ final class StateAgreement {
 		Summary newest = all.stream()
 			.max(Comparator.comparing(Summary::held).thenComparing(Summary::step))
 			.orElseThrow();
-		List<Integer> candidates = IntStream.range(0, all.size())
-			.filter((rank) -> all.get(rank).isAsNewAs(newest))
-			.boxed()
-			.toList();
+		List<Integer> candidates = GroupIdentity.ranksWhere(all.size(), (rank) -> all.get(rank).isAsNewAs(newest));
 		if (newest.held() != Held.SHARED) {
 			return candidates.getFirst();
 		}
@@ -165,7 +163,7 @@ final class StateAgreement {
 	}
 
 	private static List<Integer> differing(List<Summary> all, int source) {
-		return IntStream.range(0, all.size()).filter((rank) -> !all.get(rank).sameAs(all.get(source))).boxed().toList();
+		return GroupIdentity.ranksWhere(all.size(), (rank) -> !all.get(rank).sameAs(all.get(source)));
 	}
 
 	private void synchronize(ProcessGroup group, ElasticState state, int source, Summary newest) {

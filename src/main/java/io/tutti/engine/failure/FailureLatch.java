@@ -158,7 +158,8 @@ public final class FailureLatch {
 	 * @return the exception for the group's failure
 	 */
 	public CollectiveException abort(int exitCode, String reason) {
-		return reportAndAwaitVerdict(reports().identity().exception(aborted(reason).withExitCode(exitCode), null));
+		GroupIdentity identity = reports().identity();
+		return reportAndAwaitVerdict(identity.exception(identity.aborted(reason).withExitCode(exitCode), null));
 	}
 
 	/**
@@ -166,12 +167,8 @@ public final class FailureLatch {
 	 * @return the exception for the group's failure
 	 */
 	public CollectiveException abort(String reason) {
-		return reportAndAwaitVerdict(reports().identity().exception(aborted(reason), null));
-	}
-
-	private Failure aborted(String reason) {
 		GroupIdentity identity = reports().identity();
-		return Failure.outside(Failure.Kind.ABORTED, identity.name(), List.of(identity.worldRank()), reason);
+		return reportAndAwaitVerdict(identity.exception(identity.aborted(reason), null));
 	}
 
 	/**

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 import io.tutti.CollectiveException;
 import io.tutti.DataType;
@@ -73,7 +72,7 @@ record MessageFailures(GroupIdentity identity, FailureLatch latch, ProgressEngin
 		if (departed.isEmpty()) {
 			return;
 		}
-		List<Integer> needed = (operation.peer >= 0) ? peersOf(operation) : others();
+		List<Integer> needed = (operation.peer >= 0) ? peersOf(operation) : this.identity.others();
 		if (!needed.isEmpty() && needed.stream().allMatch((peer) -> hasLeft(operation, peer))) {
 			throw failure(DepartedRanks.failureOf(this.identity.name()), operation, needed,
 					own(operation) + ": " + departed.describe(this.identity.members().get(needed.getFirst())), now,
@@ -162,14 +161,6 @@ record MessageFailures(GroupIdentity identity, FailureLatch latch, ProgressEngin
 		return this.latch.departed().isAbsentFor(worldRank, ARRIVING) && !this.engine.channels().connected(peer);
 	}
 
-	/** The ranks that may send to a receive from any rank. */
-	private List<Integer> others() {
-		return IntStream.range(0, this.identity.worldSize())
-			.filter((rank) -> rank != this.identity.rank())
-			.boxed()
-			.toList();
-	}
-
 	/**
 	 * Checks that a rank has not left, since a small message to it would be lost.
 	 * @throws CollectiveException if it has left
@@ -216,12 +207,12 @@ record MessageFailures(GroupIdentity identity, FailureLatch latch, ProgressEngin
 
 	/** An error on this rank: none of its messages can be delivered. */
 	CollectiveException broken(Throwable cause) {
-		return this.identity.exception(aborted("this rank's message engine failed: " + cause), cause);
+		return this.identity.exception(this.identity.aborted("this rank's message engine failed: " + cause), cause);
 	}
 
 	/** This rank closes the group while an operation is in flight. */
 	void abandon() {
-		this.latch.trip(aborted("this rank closed the group during a send or receive"));
+		this.latch.trip(this.identity.aborted("this rank closed the group during a send or receive"));
 	}
 
 	/**
@@ -251,9 +242,11 @@ record MessageFailures(GroupIdentity identity, FailureLatch latch, ProgressEngin
 	CollectiveException unsent(Duration waited, boolean interrupted) {
 		String ended = interrupted ? "the closing thread was interrupted after " + waited.toMillis() + " ms"
 				: "tutti.timeout.drain passed after " + waited.toMillis() + " ms";
-		return this.identity.exception(aborted("rank " + this.identity.worldRank() + " closed the group with "
-				+ (hasReturnedSends() ? "small sends to " : "messages or answers to ") + unsentPeers()
-				+ " still queued, and " + ended + ": the messages are lost; receive them before the group is closed"),
+		return this.identity.exception(
+				this.identity.aborted("rank " + this.identity.worldRank() + " closed the group with "
+						+ (hasReturnedSends() ? "small sends to " : "messages or answers to ") + unsentPeers()
+						+ " still queued, and " + ended
+						+ ": the messages are lost; receive them before the group is closed"),
 				interrupted ? new InterruptedException() : null);
 	}
 
@@ -299,11 +292,8 @@ record MessageFailures(GroupIdentity identity, FailureLatch latch, ProgressEngin
 	/** The failure of operations in a closed group. */
 	CollectiveException closed() {
 		Failure failure = this.latch.failure();
-		return this.identity.exception((failure != null) ? failure : aborted("this rank closed the group"), null);
-	}
-
-	private Failure aborted(String detail) {
-		return Failure.outside(Failure.Kind.ABORTED, this.identity.name(), List.of(this.identity.worldRank()), detail);
+		return this.identity
+			.exception((failure != null) ? failure : this.identity.aborted("this rank closed the group"), null);
 	}
 
 	/** Names this rank, since every rank throws it. */

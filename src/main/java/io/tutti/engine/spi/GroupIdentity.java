@@ -1,6 +1,7 @@
 package io.tutti.engine.spi;
 
 import java.util.List;
+import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 
 import io.tutti.CollectiveException;
@@ -79,6 +80,21 @@ public record GroupIdentity(String name, int rank, List<Integer> members, int jo
 	/** The world rank of this process. */
 	public int worldRank() {
 		return this.members.get(this.rank);
+	}
+
+	/** The ranks of the group except this one. */
+	public List<Integer> others() {
+		return ranksWhere(worldSize(), (other) -> other != this.rank);
+	}
+
+	/** The ranks of a group or job of this size that meet a condition, in order. */
+	public static List<Integer> ranksWhere(int worldSize, IntPredicate condition) {
+		return IntStream.range(0, worldSize).filter(condition).boxed().toList();
+	}
+
+	/** A failure outside of any call, for which this rank breaks the group. */
+	public Failure aborted(String detail) {
+		return Failure.outside(Failure.Kind.ABORTED, this.name, List.of(worldRank()), detail);
 	}
 
 	/** The exception that this rank throws for a failure. */

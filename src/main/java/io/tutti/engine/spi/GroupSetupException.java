@@ -18,9 +18,13 @@ public final class GroupSetupException extends UncheckedIOException implements C
 	 * @param problem what could not be set up, as a sentence with no full stop
 	 */
 	public GroupSetupException(GroupIdentity identity, String problem, IOException cause) {
-		super(CallOrigin.in(identity).start() + problem + ": "
-				+ Objects.requireNonNullElse(cause.getMessage(), cause.getClass().getSimpleName()), cause);
+		super(CallOrigin.in(identity).start() + problem + ": " + problem(cause), cause);
 		this.origin = CallOrigin.in(identity);
+	}
+
+	/** An exception's message, or its class name if it has none. */
+	public static String problem(Throwable cause) {
+		return Objects.requireNonNullElse(cause.getMessage(), cause.getClass().getSimpleName());
 	}
 
 	@Override

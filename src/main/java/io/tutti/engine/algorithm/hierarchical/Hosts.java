@@ -1,7 +1,8 @@
 package io.tutti.engine.algorithm.hierarchical;
 
 import java.util.List;
-import java.util.stream.IntStream;
+
+import io.tutti.engine.spi.GroupIdentity;
 
 /**
  * The hosts of a group's ranks. Hosts are numbered by their lowest rank, the leader.
@@ -42,10 +43,7 @@ public final class Hosts {
 		return new Hosts(leaders.stream()
 			.distinct()
 			.sorted()
-			.map((leader) -> IntStream.range(0, leaders.size())
-				.filter((rank) -> leaders.get(rank).equals(leader))
-				.boxed()
-				.toList())
+			.map((leader) -> GroupIdentity.ranksWhere(leaders.size(), (rank) -> leaders.get(rank).equals(leader)))
 			.toList(), leaders.size());
 	}
 

@@ -14,7 +14,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.tutti.CollectiveException;
@@ -362,11 +361,7 @@ public final class LibMpiMessages implements PointToPoint {
 
 	/** The ranks that may complete a message: the peer, or all others for any rank. */
 	private List<Integer> sendersTo(int peer) {
-		return (peer >= 0) ? List.of(peer)
-				: IntStream.range(0, this.identity.worldSize())
-					.filter((rank) -> rank != this.identity.rank())
-					.boxed()
-					.toList();
+		return (peer >= 0) ? List.of(peer) : this.identity.others();
 	}
 
 	private boolean hasLeft(int peer) {

@@ -114,7 +114,7 @@ public final class NcclBootstrap {
 			Deadline deadline, RankException seen) {
 		NcclException ofNccl = (seen instanceof NcclException ex) ? ex : null;
 		if (ofNccl != null && ofNccl.result() == NcclResult.INVALID_USAGE) {
-			reporter.report(aborted(identity, seen).withExitCode(ExitCode.ABORTED));
+			reporter.report(identity.aborted(String.valueOf(seen.getMessage())).withExitCode(ExitCode.ABORTED));
 			return new BackendUnavailableException(NcclGroupBackend.NAME, String.valueOf(seen.getMessage()),
 					"Give every rank a GPU of its own, or use the profile tcp", seen)
 				.onRank(identity.worldRank(), identity.jobSize());
@@ -124,16 +124,11 @@ public final class NcclBootstrap {
 		if (obstacle != null) {
 			return NcclGroupBackend.following(identity, obstacle, seen);
 		}
-		Failure own = (reason != NcclException.Reason.TIMEOUT) ? aborted(identity, seen)
+		Failure own = (reason != NcclException.Reason.TIMEOUT) ? identity.aborted(String.valueOf(seen.getMessage()))
 				: new Failure(Failure.Kind.TIMEOUT, identity.name(), -1, null, List.of(),
 						String.valueOf(seen.getMessage()), deadline.elapsed(), deadline.timeout());
 		reporter.report(own);
 		return identity.exception(own, seen);
-	}
-
-	private static Failure aborted(GroupIdentity identity, RankException seen) {
-		return Failure.outside(Failure.Kind.ABORTED, identity.name(), List.of(identity.worldRank()),
-				String.valueOf(seen.getMessage()));
 	}
 
 	private static @Nullable Failure obstacle(GroupIdentity identity, FailureLatch latch, NcclException.Reason reason) {

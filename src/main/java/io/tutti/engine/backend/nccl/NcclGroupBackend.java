@@ -77,8 +77,7 @@ public final class NcclGroupBackend implements GroupBackend {
 	/** NCCL often learns of a lost rank or a missed deadline before the verdict comes. */
 	private void reportUnlessFailed(FailureReporter reporter, NcclException failure) {
 		if (this.latch.await(VERDICT_WAIT) == null) {
-			reporter.report(Failure.outside(Failure.Kind.ABORTED, this.identity.name(),
-					List.of(this.identity.worldRank()), String.valueOf(failure.getMessage())));
+			reporter.report(this.identity.aborted(String.valueOf(failure.getMessage())));
 		}
 	}
 
