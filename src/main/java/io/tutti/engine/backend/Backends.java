@@ -37,7 +37,7 @@ public final class Backends {
 	 * @throws BackendUnavailableException if there is none
 	 */
 	public static Backend of(String name) {
-		return find(name).orElseThrow(() -> unavailable(name, unknown(name)));
+		return find(name).orElseThrow(() -> unavailable(name, unknown()));
 	}
 
 	/**
@@ -46,7 +46,7 @@ public final class Backends {
 	 * ignored
 	 */
 	public static Availability availability(String name, EngineSettings settings) {
-		return find(name).map((backend) -> backend.availability(settings)).orElseGet(() -> unknown(name));
+		return find(name).map((backend) -> backend.availability(settings)).orElseGet(Backends::unknown);
 	}
 
 	/** Whether this process can use each of the backends, by name. */
@@ -75,7 +75,7 @@ public final class Backends {
 		return ALL.stream().filter((backend) -> backend.name().equals(name)).findFirst();
 	}
 
-	private static Availability unknown(String name) {
+	private static Availability unknown() {
 		return Availability.no("there is no backend of that name",
 				"Choose one of " + String.join(", ", names()) + " as tutti.backend or as the Spring profile");
 	}

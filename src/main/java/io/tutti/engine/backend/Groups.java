@@ -186,8 +186,7 @@ final class Groups implements GroupFactory {
 	}
 
 	private void reportUnformed(GroupIdentity identity, Throwable cause) {
-		this.membership.control()
-			.report(identity.aborted("it could not form the group: " + GroupSetupException.problem(cause)));
+		this.membership.control().report(identity.aborted("it could not form the group: " + CleanUp.message(cause)));
 	}
 
 	private GroupBackend overTcp(GroupIdentity identity, FailureLatch latch) throws IOException {

@@ -1,7 +1,5 @@
 package io.tutti.engine.backend;
 
-import java.time.Duration;
-
 import io.tutti.BackendUnavailableException;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.libmpi.LibMpiGroupBackend;
@@ -52,16 +50,12 @@ record LibMpiGroups(MpiWorld world, ControlPlane control, GroupRegistry registry
 	DefaultProcessGroup form(GroupIdentity identity, FailureLatch latch) {
 		MpiCommunicator communicator = this.world.communicator(identity.members(), identity.name(),
 				Deadline.after(this.timeouts.rendezvous()));
-		LibMpiGroupBackend backend = new LibMpiGroupBackend(Backends.MPI, identity, communicator, latch, abortGrace());
+		// Covers the wait for the verdict and leaves the program time to report the
+		// failure.
+		LibMpiGroupBackend backend = new LibMpiGroupBackend(Backends.MPI, identity, communicator, latch,
+				this.timeouts.abort().multipliedBy(2));
 		return CleanUp.orElse(() -> this.registry.ready(new DefaultProcessGroup(identity, backend, latch, this.control,
 				this.timeouts, new Formed(this, identity, latch, communicator))), backend::close);
-	}
-
-	/**
-	 * Covers the wait for the verdict and leaves the program time to report the failure.
-	 */
-	private Duration abortGrace() {
-		return this.timeouts.abort().multipliedBy(2);
 	}
 
 }

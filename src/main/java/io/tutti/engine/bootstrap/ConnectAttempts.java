@@ -6,6 +6,7 @@ import java.nio.channels.ClosedByInterruptException;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
+import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.spi.Deadline;
 import org.jspecify.annotations.Nullable;
 
@@ -74,10 +75,10 @@ public final class ConnectAttempts {
 	String describe() {
 		StringBuilder text = new StringBuilder().append(this.count).append(" attempts");
 		if (this.last != null) {
-			text.append("; the last one: ").append(RendezvousFailure.words(this.last));
+			text.append("; the last one: ").append(CleanUp.message(this.last));
 		}
 		if (this.refusal != null && this.refusal != this.last) {
-			text.append("; an earlier one: ").append(RendezvousFailure.words(this.refusal));
+			text.append("; an earlier one: ").append(CleanUp.message(this.refusal));
 		}
 		return text.toString();
 	}

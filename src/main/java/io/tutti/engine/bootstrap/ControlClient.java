@@ -21,6 +21,7 @@ import io.tutti.engine.control.MalformedFrameException;
 import io.tutti.engine.control.PeerTable;
 import io.tutti.engine.control.RankControl;
 import io.tutti.engine.control.labelled.LabelledWaits;
+import io.tutti.engine.spi.CleanUp;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -87,7 +88,7 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 		}
 		catch (IOException ex) {
 			this.connection.close();
-			disconnected(0, false, "its connection failed: " + RendezvousFailure.words(ex));
+			disconnected(0, false, "its connection failed: " + CleanUp.message(ex));
 		}
 		this.loop.start();
 		return this.roster;

@@ -17,6 +17,7 @@ import java.util.function.Consumer;
 import io.tutti.engine.bootstrap.Endpoint.NameService;
 import io.tutti.engine.bootstrap.ListenException.Problem;
 import io.tutti.engine.control.LocalAddress;
+import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.spi.Deadline;
 
 /**
@@ -68,7 +69,7 @@ public record EndpointListener(Endpoint endpoint, NameService names, Deadline de
 				return this.endpoint.resolve(this.names, this.deadline);
 			}
 			catch (UnknownHostException | SocketTimeoutException ex) {
-				String problem = RendezvousFailure.words(ex);
+				String problem = CleanUp.message(ex);
 				waiting.accept("resolves " + this.endpoint + " to listen there (" + problem + ")");
 				if (!attempts.pause(this.deadline)) {
 					throw new ListenException(Problem.NAME, "the name is not known (" + problem + ")", ex);
@@ -92,10 +93,10 @@ public record EndpointListener(Endpoint endpoint, NameService names, Deadline de
 		catch (IOException ex) {
 			if (!LocalAddress.isOfThisHost(address)) {
 				throw new ListenException(Problem.ADDRESS,
-						RendezvousFailure.words(ex) + " (the address is not one of this host)", ex);
+						CleanUp.message(ex) + " (the address is not one of this host)", ex);
 			}
 			throw new ListenException(Problem.PORT,
-					RendezvousFailure.words(ex) + ((port < FIRST_UNPRIVILEGED_PORT)
+					CleanUp.message(ex) + ((port < FIRST_UNPRIVILEGED_PORT)
 							? " (the port is in use, or below 1024 and needs privileges)"
 							: " (another process has the port)"),
 					ex);

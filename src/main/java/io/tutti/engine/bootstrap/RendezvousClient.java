@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -17,6 +16,8 @@ import io.tutti.engine.control.ControlMessage.Hello;
 import io.tutti.engine.control.ControlMessage.Roster;
 import io.tutti.engine.control.Membership;
 import io.tutti.engine.control.RendezvousSettings;
+import io.tutti.engine.spi.CleanUp;
+import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.tls.HandshakeDeadline;
 import io.tutti.engine.tls.TlsException;
 import org.jspecify.annotations.Nullable;
@@ -53,8 +54,8 @@ final class RendezvousClient {
 				}
 				catch (IOException ex) {
 					this.attempts.failed(ex);
-					this.waitLogger.log(() -> "still connects to rank 0 at " + this.point + " ("
-							+ RendezvousFailure.words(ex) + ")");
+					this.waitLogger
+						.log(() -> "still connects to rank 0 at " + this.point + " (" + CleanUp.message(ex) + ")");
 				}
 			}
 			while (this.attempts.pause(this.request.deadline()));
@@ -88,9 +89,7 @@ final class RendezvousClient {
 	}
 
 	private ControlConnection connect(InetSocketAddress address) throws IOException {
-		Duration left = this.request.deadline().remaining();
-		Duration limit = (left.compareTo(ConnectionAcceptor.HANDSHAKE_LIMIT) < 0) ? left
-				: ConnectionAcceptor.HANDSHAKE_LIMIT;
+		Duration limit = Deadline.shorter(this.request.deadline().remaining(), ConnectionAcceptor.HANDSHAKE_LIMIT);
 		RendezvousSettings settings = this.request.settings();
 		return new ControlConnection(0, Handshake.ofControl(settings.token())
 			.connect(address, settings.tls(), this::hello, HandshakeDeadline.within(limit)));

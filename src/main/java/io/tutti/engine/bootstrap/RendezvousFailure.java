@@ -92,12 +92,6 @@ record RendezvousFailure(JoinRequest request, Endpoint point) {
 				List.of(), cause);
 	}
 
-	/** An exception's message, or its class name if it has none. */
-	static String words(Exception ex) {
-		String message = ex.getMessage();
-		return (message != null) ? message : ex.getClass().getSimpleName();
-	}
-
 	private RendezvousException failure(Reason reason, String text, List<Integer> missing, @Nullable Exception cause) {
 		return new RendezvousException(this.request.assignment(), reason, text, missing, cause);
 	}

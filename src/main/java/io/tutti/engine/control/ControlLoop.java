@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.tutti.engine.control.ControlMessage.Ping;
 import io.tutti.engine.control.ControlMessage.Pong;
+import io.tutti.engine.spi.CleanUp;
 
 /**
  * The control thread of a process, with its connections and their heartbeats. It blocks
@@ -283,8 +284,7 @@ public final class ControlLoop {
 			disconnected(connection, false, "it sent a malformed message: " + ex.getMessage());
 		}
 		catch (IOException ex) {
-			String problem = (ex.getMessage() != null) ? ex.getMessage() : ex.getClass().getSimpleName();
-			disconnected(connection, false, "its connection failed: " + problem);
+			disconnected(connection, false, "its connection failed: " + CleanUp.message(ex));
 		}
 	}
 

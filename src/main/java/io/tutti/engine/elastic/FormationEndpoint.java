@@ -164,7 +164,7 @@ final class FormationEndpoint implements ConnectionAcceptor.Port<FormationHello>
 		Endpoint own = endpoints.get(slot);
 		String bind = settings.bindAddress();
 		EndpointListener listener = new EndpointListener(new Endpoint((bind != null) ? bind : own.host(), own.port()),
-				names, Deadline.after(nameLimit(settings)));
+				names, Deadline.after(Deadline.shorter(settings.timeouts().rendezvous(), NAME_LIMIT)));
 		AtomicBoolean warned = new AtomicBoolean();
 		try {
 			ServerSocketChannel server = listener.open((what) -> {
@@ -194,11 +194,6 @@ final class FormationEndpoint implements ConnectionAcceptor.Port<FormationHello>
 			Thread.currentThread().interrupt();
 			throw failure(Reason.TIMEOUT, slot, endpoints, ex);
 		}
-	}
-
-	private static Duration nameLimit(EngineSettings settings) {
-		Duration rendezvous = settings.timeouts().rendezvous();
-		return (rendezvous.compareTo(NAME_LIMIT) < 0) ? rendezvous : NAME_LIMIT;
 	}
 
 	private static RendezvousException failure(Reason reason, int slot, List<Endpoint> endpoints, Exception cause) {

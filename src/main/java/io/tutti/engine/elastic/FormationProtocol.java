@@ -235,8 +235,7 @@ final class FormationProtocol {
 	}
 
 	private Duration probeLimit() {
-		Duration heartbeat = this.context.settings().timeouts().heartbeat();
-		return (heartbeat.compareTo(LONGEST_PROBE) < 0) ? heartbeat : LONGEST_PROBE;
+		return Deadline.shorter(this.context.settings().timeouts().heartbeat(), LONGEST_PROBE);
 	}
 
 	private static Stream<Status> alive(Map<Integer, Answer> answers) {
@@ -481,8 +480,7 @@ final class FormationProtocol {
 	private Duration attemptLimit() {
 		Duration heartbeat = this.context.settings().timeouts().heartbeat();
 		Duration patient = (heartbeat.compareTo(SHORTEST_ATTEMPT) < 0) ? SHORTEST_ATTEMPT : heartbeat;
-		Duration part = this.context.settings().timeouts().rendezvous().dividedBy(ATTEMPTS);
-		return (part.compareTo(patient) < 0) ? part : patient;
+		return Deadline.shorter(this.context.settings().timeouts().rendezvous().dividedBy(ATTEMPTS), patient);
 	}
 
 	/**

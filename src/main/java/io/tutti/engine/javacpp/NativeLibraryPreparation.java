@@ -74,7 +74,8 @@ public final class NativeLibraryPreparation {
 		if (prepared) {
 			return;
 		}
-		if (BundledLibraries.arePossible() && caches(System.getProperties()) && !isInUse()) {
+		// JavaCPP reads its properties until it loads its first library.
+		if (BundledLibraries.arePossible() && caches(System.getProperties()) && loaded(FIRST_LIBRARY).isEmpty()) {
 			prepare(System.getProperties(), NativeLibraryPreparation.class.getClassLoader(), layoutFolder());
 		}
 		prepared = true;
@@ -152,11 +153,6 @@ public final class NativeLibraryPreparation {
 		String folder = properties.getProperty(CACHE_PROPERTY, properties.getProperty("org.bytedeco.javacpp.cacheDir"));
 		return Path.of((folder != null) ? folder : properties.getProperty("user.home") + "/.javacpp/cache")
 			.toAbsolutePath();
-	}
-
-	/** Whether JavaCPP has loaded a library and no longer reads its properties. */
-	private static boolean isInUse() {
-		return loaded(FIRST_LIBRARY).isPresent();
 	}
 
 	/** The file of a library that this process has loaded, by its file name. */

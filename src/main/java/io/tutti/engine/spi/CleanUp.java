@@ -2,6 +2,7 @@ package io.tutti.engine.spi;
 
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -55,6 +56,11 @@ public final class CleanUp {
 			case RuntimeException ex -> ex;
 			default -> new IllegalStateException(failure);
 		};
+	}
+
+	/** A failure's message, or its class name if it has none. */
+	public static String message(Throwable failure) {
+		return Objects.requireNonNullElse(failure.getMessage(), failure.getClass().getSimpleName());
 	}
 
 	/** Returns the first failure, {@code null} if there is none. */

@@ -44,6 +44,11 @@ public final class Deadline {
 		}
 	}
 
+	/** The shorter one of two durations. */
+	public static Duration shorter(Duration one, Duration other) {
+		return (one.compareTo(other) < 0) ? one : other;
+	}
+
 	/** Starts again, so that a group can reuse one deadline for all its calls. */
 	public void restart(long startNanos, long timeoutNanos) {
 		this.startNanos = startNanos;

@@ -17,10 +17,7 @@ public final class MpiIoException extends MpiException implements Failure.Origin
 	private final int worldSize;
 
 	MpiIoException(RankAssignment assignment, String problem, Throwable cause) {
-		this(assignment, assignment.masterAddress() + ":" + assignment.masterPort(), problem, cause);
-	}
-
-	private MpiIoException(RankAssignment assignment, String endpoint, String problem, Throwable cause) {
+		String endpoint = assignment.masterAddress() + ":" + assignment.masterPort();
 		super("rank " + assignment.rank() + ": the ranks cannot join at " + endpoint + ": " + problem, cause);
 		this.endpoint = endpoint;
 		this.rank = assignment.rank();

@@ -58,7 +58,7 @@ public final class LabelledWaits implements RankControl.LabelledCalls {
 	@Override
 	public CallMatch enter(RoundWait wait, @Nullable CallSignature call) {
 		long ticket = this.tickets.incrementAndGet();
-		Duration timeout = (wait.timeout().compareTo(LONGEST) > 0) ? LONGEST : wait.timeout();
+		Duration timeout = Deadline.shorter(wait.timeout(), LONGEST);
 		PendingWait pending = new PendingWait(ticket, wait.client(), this.uplink);
 		this.waits.put(ticket, pending);
 		try {

@@ -1,6 +1,7 @@
 package io.tutti.engine.transport.tcp;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.channels.Selector;
 import java.util.List;
 
@@ -104,7 +105,7 @@ public final class TcpTransport extends StreamTransport {
 			}, Math.max(1, maxNanos / 1_000_000));
 		}
 		catch (IOException ex) {
-			throw new java.io.UncheckedIOException("waiting for data failed", ex);
+			throw new UncheckedIOException("waiting for data failed", ex);
 		}
 	}
 
