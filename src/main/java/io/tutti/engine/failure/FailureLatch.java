@@ -178,8 +178,8 @@ public final class FailureLatch {
 	 */
 	public CollectiveException abortCall(Call call, Throwable cause) {
 		GroupIdentity identity = reports().identity();
-		return reportAndAwaitVerdict(identity.exception(call.failure(Failure.Kind.ABORTED, identity.name(),
-				List.of(identity.worldRank()), "this rank cannot continue: " + cause), cause));
+		return reportAndAwaitVerdict(identity
+			.exception(identity.failure(Failure.Kind.ABORTED, call, "this rank cannot continue: " + cause), cause));
 	}
 
 	/**

@@ -97,6 +97,14 @@ public record GroupIdentity(String name, int rank, List<Integer> members, int jo
 		return Failure.outside(Failure.Kind.ABORTED, this.name, List.of(worldRank()), detail);
 	}
 
+	/**
+	 * A failure of a call, seen by this rank only. It is about this rank if this rank
+	 * aborts the call, else about none.
+	 */
+	public Failure failure(Failure.Kind kind, Call call, String detail) {
+		return call.failure(kind, this.name, (kind == Failure.Kind.ABORTED) ? List.of(worldRank()) : List.of(), detail);
+	}
+
 	/** The exception that this rank throws for a failure. */
 	public CollectiveException exception(Failure failure, @Nullable Throwable cause) {
 		return CollectiveException.of(worldRank(), this.jobSize, failure, cause);

@@ -1,7 +1,6 @@
 package io.tutti.engine.backend.libmpi;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 
@@ -99,8 +98,8 @@ public final class LibMpiGroupBackend implements GroupBackend, IdleStrategy.Cond
 		}
 		RuntimeException failure = this.operation.failure();
 		if (failure != null) {
-			throw this.identity.exception(failed(Failure.Kind.ABORTED, call, String.valueOf(failure.getMessage())),
-					failure);
+			throw this.identity.exception(
+					this.identity.failure(Failure.Kind.ABORTED, call, String.valueOf(failure.getMessage())), failure);
 		}
 		this.operation.bringBack(call);
 		if (call.op() == ReduceOp.AVERAGE && call.receiveBytes() > 0) {
@@ -115,10 +114,10 @@ public final class LibMpiGroupBackend implements GroupBackend, IdleStrategy.Cond
 		Call call = Objects.requireNonNull(this.call);
 		Failure obstacle = this.latch.obstacleTo(call, this.identity);
 		if (obstacle == null && call.deadline().expired()) {
-			obstacle = failed(Failure.Kind.TIMEOUT, call, "the MPI library did not complete it");
+			obstacle = this.identity.failure(Failure.Kind.TIMEOUT, call, "the MPI library did not complete it");
 		}
 		if (obstacle == null && Thread.currentThread().isInterrupted()) {
-			obstacle = failed(Failure.Kind.ABORTED, call, "the calling thread was interrupted");
+			obstacle = this.identity.failure(Failure.Kind.ABORTED, call, "the calling thread was interrupted");
 		}
 		if (obstacle != null) {
 			throw this.identity.exception(obstacle, null);
@@ -131,11 +130,6 @@ public final class LibMpiGroupBackend implements GroupBackend, IdleStrategy.Cond
 	@Override
 	public void sleep(long maxNanos) {
 		LockSupport.parkNanos(this, maxNanos);
-	}
-
-	private Failure failed(Failure.Kind kind, Call call, String detail) {
-		List<Integer> ranks = (kind == Failure.Kind.ABORTED) ? List.of(this.identity.worldRank()) : List.of();
-		return call.failure(kind, this.identity.name(), ranks, detail);
 	}
 
 	/** The end of the job is scheduled as soon as the group breaks. */

@@ -190,8 +190,8 @@ public final class NcclGroupBackend implements GroupBackend {
 		}
 		catch (DeviceException ex) {
 			this.communicator.abort();
-			throw this.identity.exception(call.failure(Failure.Kind.ABORTED, this.identity.name(),
-					List.of(this.identity.worldRank()), String.valueOf(ex.getMessage())), ex);
+			throw this.identity
+				.exception(this.identity.failure(Failure.Kind.ABORTED, call, String.valueOf(ex.getMessage())), ex);
 		}
 	}
 
@@ -216,9 +216,7 @@ public final class NcclGroupBackend implements GroupBackend {
 		}
 		Failure.Kind kind = (seen.reason() == NcclException.Reason.TIMEOUT) ? Failure.Kind.TIMEOUT
 				: Failure.Kind.ABORTED;
-		List<Integer> ranks = (kind == Failure.Kind.TIMEOUT) ? List.of() : List.of(this.identity.worldRank());
-		return this.identity
-			.exception(call.failure(kind, this.identity.name(), ranks, String.valueOf(seen.getMessage())), seen);
+		return this.identity.exception(this.identity.failure(kind, call, String.valueOf(seen.getMessage())), seen);
 	}
 
 	/**
