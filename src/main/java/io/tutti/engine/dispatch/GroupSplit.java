@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import java.util.zip.CRC32;
 
 import io.tutti.Failure;
@@ -105,16 +106,10 @@ final class GroupSplit {
 						+ "; by the digest of the ranks (0: a split)");
 		List<Integer> members = (color == NONE) ? List.of() : members(all, color);
 		DefaultProcessGroup group = members.isEmpty() ? null : form(parent, name, members);
-		try {
+		return CleanUp.orElse(() -> {
 			confirm(parent, name, members);
 			return group;
-		}
-		catch (RuntimeException | Error ex) {
-			if (group != null) {
-				CleanUp.after(ex, List.of(group::close));
-			}
-			throw ex;
-		}
+		}, () -> Stream.ofNullable(group).forEach(DefaultProcessGroup::close));
 	}
 
 	/** The longest name decides, so that all ranks refuse the same split. */
@@ -128,23 +123,9 @@ final class GroupSplit {
 	private DefaultProcessGroup form(DefaultProcessGroup parent, String name, List<Integer> members) {
 		int place = members.indexOf(this.identity.rank());
 		List<Integer> worldRanks = members.stream().map(this.identity.members()::get).toList();
-		try {
-			return this.factory.group(this.identity.other(name, place, worldRanks));
-		}
-		catch (RuntimeException | Error ex) {
-			refuse(parent, ex);
-			throw ex;
-		}
-	}
-
-	/** Informs the ranks that have formed the subgroup, which then close it. */
-	private static void refuse(DefaultProcessGroup parent, Throwable cause) {
-		try {
-			parent.agree(Agreement.FORM, REFUSED);
-		}
-		catch (RuntimeException ex) {
-			cause.addSuppressed(ex);
-		}
+		// On a failure, the ranks that have formed the subgroup close it.
+		return CleanUp.orElse(() -> this.factory.group(this.identity.other(name, place, worldRanks)),
+				() -> parent.agree(Agreement.FORM, REFUSED));
 	}
 
 	private void confirm(DefaultProcessGroup parent, String name, List<Integer> members) {

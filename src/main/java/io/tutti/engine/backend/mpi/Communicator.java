@@ -14,6 +14,7 @@ import io.tutti.MessageMismatchException;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.Transfer;
+import io.tutti.engine.spi.CleanUp;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -549,22 +550,15 @@ public final class Communicator implements AutoCloseable {
 			return (source != Mpi.PROC_NULL) ? done.getFirst() : Status.EMPTY;
 		}
 		catch (RuntimeException | Error ex) {
-			started.forEach((request) -> end(request, ex));
+			CleanUp.after(ex, started.stream().<Runnable>map((request) -> () -> end(request)).toList());
 			throw ex;
 		}
 	}
 
 	/** Cancels a request, or waits for it: it may still access its buffer. */
-	private static void end(Request request, Throwable failure) {
-		try {
-			if (!request.cancel()) {
-				request.waitFor();
-			}
-		}
-		catch (RuntimeException | Error ex) {
-			if (ex != failure) {
-				failure.addSuppressed(ex);
-			}
+	private static void end(Request request) {
+		if (!request.cancel()) {
+			request.waitFor();
 		}
 	}
 
