@@ -25,6 +25,7 @@ import io.tutti.engine.control.MalformedFrameException;
 import io.tutti.engine.control.MessageCodec;
 import io.tutti.engine.control.RendezvousException.Reason;
 import io.tutti.engine.control.SessionKey;
+import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.tls.HandshakeDeadline;
 import io.tutti.engine.tls.PeerSocket;
 import io.tutti.engine.tls.SocketWait;
@@ -120,15 +121,11 @@ public final class Handshake<H extends ClientHello> {
 	public PeerSocket connect(InetSocketAddress address, @Nullable Tls tls, Function<InetSocketAddress, H> hello,
 			HandshakeDeadline deadline) throws IOException {
 		PeerSocket socket = PeerSocket.connect(address, tls, deadline);
-		try {
+		// The peer may have accepted the proof already, so that a failure resets.
+		return CleanUp.orElse(() -> {
 			connect(socket, hello.apply((InetSocketAddress) socket.socket().getLocalAddress()), deadline);
 			return socket;
-		}
-		catch (IOException | RuntimeException ex) {
-			// The peer may have accepted the proof already.
-			socket.reset();
-			throw ex;
-		}
+		}, socket::reset);
 	}
 
 	void connect(ByteChannel channel, H hello, HandshakeDeadline deadline) throws IOException {

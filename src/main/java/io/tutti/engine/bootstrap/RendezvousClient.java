@@ -105,7 +105,7 @@ final class RendezvousClient {
 	}
 
 	private Membership await(ControlConnection connection) throws IOException, InterruptedException {
-		ControlClient client = client(connection);
+		ControlClient client = CleanUp.orElse(() -> new ControlClient(connection, this.request), connection::close);
 		try {
 			return this.request.membership(await(client.start(), client), client.control());
 		}
@@ -122,16 +122,6 @@ final class RendezvousClient {
 		}
 		catch (InterruptedException ex) {
 			client.control().close();
-			throw ex;
-		}
-	}
-
-	private ControlClient client(ControlConnection connection) throws IOException {
-		try {
-			return new ControlClient(connection, this.request);
-		}
-		catch (IOException ex) {
-			connection.close();
 			throw ex;
 		}
 	}

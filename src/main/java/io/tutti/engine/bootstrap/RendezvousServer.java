@@ -11,6 +11,7 @@ import io.tutti.engine.RankAssignment;
 import io.tutti.engine.control.ControlMessage.Roster;
 import io.tutti.engine.control.Membership;
 import io.tutti.engine.control.RendezvousException;
+import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.spi.Deadline;
 
 /**
@@ -51,7 +52,8 @@ final class RendezvousServer {
 		RankAssignment assignment = this.request.assignment();
 		try {
 			ServerSocketChannel listener = endpoint.open((what) -> waitLogger.log(() -> what));
-			ControlServer server = serve(listener);
+			ControlServer server = CleanUp.orElse(() -> new ControlServer(listener, this.request, this.failure),
+					listener::close);
 			if (assignment.localWorldSize() < assignment.worldSize()) {
 				endpoint.warnOfLoopback(0, listener, this.request.events()::warn);
 			}
@@ -62,16 +64,6 @@ final class RendezvousServer {
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException("rank 0 cannot start its control thread", ex);
-		}
-	}
-
-	private ControlServer serve(ServerSocketChannel listener) throws IOException {
-		try {
-			return new ControlServer(listener, this.request, this.failure);
-		}
-		catch (IOException ex) {
-			listener.close();
-			throw ex;
 		}
 	}
 

@@ -1,14 +1,20 @@
 package io.tutti.engine.spi;
 
 import java.util.Collection;
-import java.util.List;
 import java.util.Objects;
-import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
 /** What remains to be done after a failure, or at the end of a resource. */
 public final class CleanUp {
+
+	/** Makes a result, or throws one kind of checked exception or none. */
+	@FunctionalInterface
+	public interface Result<T extends @Nullable Object, E extends Exception> {
+
+		T get() throws E;
+
+	}
 
 	private CleanUp() {
 	}
@@ -36,12 +42,18 @@ public final class CleanUp {
 	 * Takes a result whose resources the clean-up releases if it cannot be made. Failures
 	 * of the clean-up are added as suppressed.
 	 */
-	public static <T extends @Nullable Object> T orElse(Supplier<T> result, Runnable cleanUp) {
+	public static <T extends @Nullable Object, E extends Exception> T orElse(Result<T, E> result, AutoCloseable cleanUp)
+			throws E {
 		try {
 			return result.get();
 		}
-		catch (RuntimeException | Error ex) {
-			after(ex, List.of(cleanUp));
+		catch (Throwable ex) {
+			try {
+				cleanUp.close();
+			}
+			catch (Throwable later) {
+				joined(ex, later);
+			}
 			throw ex;
 		}
 	}

@@ -12,6 +12,7 @@ import java.nio.channels.UnsupportedAddressTypeException;
 import java.time.Duration;
 import java.util.function.Function;
 
+import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.spi.LocalFaultException;
 import org.jspecify.annotations.Nullable;
 
@@ -41,14 +42,10 @@ public sealed class PeerSocket implements ByteChannel permits TlsChannel {
 	public static PeerSocket connect(InetSocketAddress address, @Nullable Tls tls, HandshakeDeadline deadline)
 			throws IOException {
 		SocketChannel socket = open();
-		try {
+		return CleanUp.orElse(() -> {
 			establish(socket, address, deadline);
 			return (tls != null) ? tls.connect(socket, deadline) : new PeerSocket(socket);
-		}
-		catch (IOException | RuntimeException ex) {
-			socket.close();
-			throw ex;
-		}
+		}, socket::close);
 	}
 
 	/**

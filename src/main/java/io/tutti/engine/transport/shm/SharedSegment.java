@@ -13,6 +13,7 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 
+import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.spi.Deadline;
 
 /**
@@ -56,14 +57,10 @@ final class SharedSegment implements AutoCloseable {
 				StandardOpenOption.WRITE);
 		try (FileChannel channel = FileChannel.open(file, options,
 				PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
-			try {
+			return CleanUp.orElse(() -> {
 				reserve(channel, bytes, file.toAbsolutePath().getParent(), deadline);
 				return new SharedSegment(file, channel, bytes, true);
-			}
-			catch (IOException | RuntimeException | Error ex) {
-				Files.deleteIfExists(file);
-				throw ex;
-			}
+			}, () -> Files.deleteIfExists(file));
 		}
 	}
 

@@ -19,6 +19,7 @@ import io.tutti.engine.bootstrap.HandshakeException;
 import io.tutti.engine.control.ControlMessage.DataHello;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.SessionKey;
+import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.tls.HandshakeDeadline;
 import io.tutti.engine.tls.PeerSocket;
 import io.tutti.engine.tls.Tls;
@@ -155,13 +156,7 @@ public final class DataListener implements AutoCloseable {
 	 * the group does not form, and its parked connections are closed.
 	 */
 	Selector selector(String group, long generation) throws IOException {
-		try {
-			return Selector.open();
-		}
-		catch (IOException ex) {
-			close(group, generation);
-			throw ex;
-		}
+		return CleanUp.orElse(Selector::open, () -> close(group, generation));
 	}
 
 	/** Closes a group's parked connections and those that arrive from now on. */
