@@ -6,27 +6,16 @@ import org.jspecify.annotations.Nullable;
  * Resolves Kubeflow's {@code PET_*} variables, which are meant for a torchrun in each
  * pod. Without torchrun, each pod is one process and one rank.
  */
-final class KubeflowRankResolver implements RankResolver {
+final class KubeflowRankResolver extends RankResolver {
 
 	private static final String PROCESSES_PER_POD = "PET_NPROC_PER_NODE";
 
-	@Override
-	public String source() {
-		return "kubeflow";
+	KubeflowRankResolver() {
+		super("kubeflow", "PET_NODE_RANK", "PET_NNODES");
 	}
 
 	@Override
-	public String rankVariable() {
-		return "PET_NODE_RANK";
-	}
-
-	@Override
-	public String worldSizeVariable(Variables variables) {
-		return "PET_NNODES";
-	}
-
-	@Override
-	public DeclaredLocalRank local(Variables variables, int rank, int worldSize) {
+	DeclaredLocalRank local(Variables variables, int worldSize) {
 		String processes = variables.peek(PROCESSES_PER_POD);
 		if (processes != null && !processes.equals("1")) {
 			variables.note(variables.show(PROCESSES_PER_POD) + " ignored: each pod is one rank");
@@ -35,19 +24,19 @@ final class KubeflowRankResolver implements RankResolver {
 	}
 
 	@Override
-	public @Nullable String masterAddress(Variables variables) {
+	@Nullable String masterAddress(Variables variables) {
 		String address = variables.host("PET_MASTER_ADDR");
-		return (address != null) ? address : RankResolver.super.masterAddress(variables);
+		return (address != null) ? address : super.masterAddress(variables);
 	}
 
 	@Override
-	public int masterPort(Variables variables, int portOffset) {
+	int masterPort(Variables variables, int portOffset) {
 		Integer port = variables.port("PET_MASTER_PORT");
-		return (port != null) ? port : RankResolver.super.masterPort(variables, portOffset);
+		return (port != null) ? port : super.masterPort(variables, portOffset);
 	}
 
 	@Override
-	public String masterAddressAdvice() {
+	String masterAddressAdvice() {
 		return "export PET_MASTER_ADDR=HOST_OF_RANK_0";
 	}
 

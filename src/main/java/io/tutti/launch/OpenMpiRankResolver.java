@@ -3,30 +3,19 @@ package io.tutti.launch;
 /**
  * Resolves ranks started by Open MPI's {@code mpirun}.
  */
-final class OpenMpiRankResolver implements RankResolver {
+final class OpenMpiRankResolver extends RankResolver {
 
-	@Override
-	public String source() {
-		return "open-mpi";
+	OpenMpiRankResolver() {
+		super("open-mpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE");
 	}
 
 	@Override
-	public String rankVariable() {
-		return "OMPI_COMM_WORLD_RANK";
-	}
-
-	@Override
-	public String worldSizeVariable(Variables variables) {
-		return "OMPI_COMM_WORLD_SIZE";
-	}
-
-	@Override
-	public DeclaredLocalRank local(Variables variables, int rank, int worldSize) {
+	DeclaredLocalRank local(Variables variables, int worldSize) {
 		return DeclaredLocalRank.read(variables, "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", worldSize);
 	}
 
 	@Override
-	public String masterAddressAdvice() {
+	String masterAddressAdvice() {
 		return "mpirun -x MASTER_ADDR=HOST_OF_RANK_0 ...";
 	}
 

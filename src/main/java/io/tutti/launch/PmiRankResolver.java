@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * {@code srun --mpi=pmi2}. The last one gives the local rank and the list of hosts only
  * in Slurm's own variables. These are used if Slurm's task equals PMI's rank.
  */
-final class PmiRankResolver implements RankResolver {
+final class PmiRankResolver extends RankResolver {
 
 	private static final String RANK = "PMI_RANK";
 
@@ -15,37 +15,25 @@ final class PmiRankResolver implements RankResolver {
 
 	private final SlurmRankResolver slurm = new SlurmRankResolver();
 
-	@Override
-	public String source() {
-		return "pmi";
+	PmiRankResolver() {
+		super("pmi", RANK, SIZE);
 	}
 
 	@Override
-	public String rankVariable() {
-		return RANK;
-	}
-
-	@Override
-	public String worldSizeVariable(Variables variables) {
-		return SIZE;
-	}
-
-	@Override
-	public DeclaredLocalRank local(Variables variables, int rank, int worldSize) {
+	DeclaredLocalRank local(Variables variables, int worldSize) {
 		if (startedBySlurm(variables)) {
-			return this.slurm.local(variables, rank, worldSize);
+			return this.slurm.local(variables, worldSize);
 		}
 		return DeclaredLocalRank.read(variables, "MPI_LOCALRANKID", "MPI_LOCALNRANKS", worldSize);
 	}
 
 	@Override
-	public @Nullable String masterAddress(Variables variables) {
-		return startedBySlurm(variables) ? this.slurm.masterAddress(variables)
-				: RankResolver.super.masterAddress(variables);
+	@Nullable String masterAddress(Variables variables) {
+		return startedBySlurm(variables) ? this.slurm.masterAddress(variables) : super.masterAddress(variables);
 	}
 
 	@Override
-	public String masterAddressAdvice() {
+	String masterAddressAdvice() {
 		return "mpiexec -genv MASTER_ADDR HOST_OF_RANK_0 ...";
 	}
 

@@ -5,36 +5,25 @@ package io.tutti.launch;
  * pod-index label of a StatefulSet, which the chart passes on as a variable. Kubernetes
  * does not provide the number of pods; the chart does.
  */
-final class PodIndexRankResolver implements RankResolver {
+final class PodIndexRankResolver extends RankResolver {
 
 	static final String JOB_INDEX = "JOB_COMPLETION_INDEX";
 
 	static final String STATEFUL_SET_INDEX = "TUTTI_POD_INDEX";
 
-	private final String indexVariable;
-
 	PodIndexRankResolver(String indexVariable) {
-		this.indexVariable = indexVariable;
-	}
-
-	@Override
-	public String source() {
-		return "kubernetes";
-	}
-
-	@Override
-	public String rankVariable() {
-		return this.indexVariable;
+		super("kubernetes", indexVariable, "TUTTI_WORLD_SIZE");
 	}
 
 	/** The property first, since Spring reads it from a variable of the same name. */
 	@Override
-	public String worldSizeVariable(Variables variables) {
-		return variables.has(ResolutionSettings.WORLD_SIZE) ? ResolutionSettings.WORLD_SIZE : "TUTTI_WORLD_SIZE";
+	String worldSizeVariable(Variables variables) {
+		return variables.has(ResolutionSettings.WORLD_SIZE) ? ResolutionSettings.WORLD_SIZE
+				: super.worldSizeVariable(variables);
 	}
 
 	@Override
-	public DeclaredLocalRank local(Variables variables, int rank, int worldSize) {
+	DeclaredLocalRank local(Variables variables, int worldSize) {
 		return DeclaredLocalRank.ALONE;
 	}
 

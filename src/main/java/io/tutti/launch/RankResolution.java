@@ -1,5 +1,7 @@
 package io.tutti.launch;
 
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -15,12 +17,13 @@ import io.tutti.engine.RankAssignment;
 public final class RankResolution {
 
 	/**
-	 * In order of precedence. MPI launchers come before torchrun, so that a leftover
-	 * {@code RANK} does not override them.
+	 * In order of precedence. Properties are set by hand. MPI launchers come before
+	 * torchrun, so that a leftover {@code RANK} does not override them.
 	 */
-	private static final List<RankResolver> RESOLVERS = List.of(new PropertiesRankResolver(), new OpenMpiRankResolver(),
-			new PmiRankResolver(), new TorchrunRankResolver(), new SlurmRankResolver(), new KubeflowRankResolver(),
-			new PodIndexRankResolver(PodIndexRankResolver.JOB_INDEX),
+	private static final List<RankResolver> RESOLVERS = List.of(
+			new RankResolver("properties", ResolutionSettings.RANK, ResolutionSettings.WORLD_SIZE),
+			new OpenMpiRankResolver(), new PmiRankResolver(), new TorchrunRankResolver(), new SlurmRankResolver(),
+			new KubeflowRankResolver(), new PodIndexRankResolver(PodIndexRankResolver.JOB_INDEX),
 			new PodIndexRankResolver(PodIndexRankResolver.STATEFUL_SET_INDEX));
 
 	private final Variables variables;
@@ -73,7 +76,7 @@ public final class RankResolution {
 	}
 
 	private RankAssignment assign(RankResolver resolver, int rank, int worldSize) {
-		DeclaredLocalRank claim = resolver.local(this.variables, rank, worldSize);
+		DeclaredLocalRank claim = resolver.local(this.variables, worldSize);
 		String address = this.variables.host(ResolutionSettings.MASTER_ADDRESS);
 		if (address == null) {
 			address = resolver.masterAddress(this.variables);
@@ -110,9 +113,28 @@ public final class RankResolution {
 	}
 
 	private ResolvedRank finish(RankAssignment assignment, String source, List<String> conflicts, long generation) {
-		new IgnoredVariables(this.variables, RESOLVERS).note();
+		noteIgnored();
 		return new ResolvedRank(assignment, source, this.variables.used(), this.variables.notes(), conflicts,
 				generation);
+	}
+
+	/** Notes disregarded ranks, and world sizes without a rank. */
+	private void noteIgnored() {
+		Map<String, List<String>> ranksBySize = new LinkedHashMap<>();
+		for (RankResolver resolver : RESOLVERS) {
+			String rank = resolver.rankVariable();
+			String reason = this.variables.has(rank) ? resolver.disregarded(this.variables) : null;
+			if (reason != null) {
+				this.variables.note(reason);
+			}
+			ranksBySize.computeIfAbsent(resolver.worldSizeVariable(this.variables), (_) -> new ArrayList<>()).add(rank);
+		}
+		ranksBySize.forEach((size, ranks) -> {
+			if (this.variables.has(size) && ranks.stream().noneMatch(this.variables::has)) {
+				this.variables
+					.note(this.variables.show(size) + " ignored: a world size without " + String.join(" or ", ranks));
+			}
+		});
 	}
 
 }

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * Resolves tasks started by Slurm's {@code srun}. Rank 0 is on the first host of the
  * step, so no master address needs to be set. A step on one host uses loopback.
  */
-final class SlurmRankResolver implements RankResolver {
+final class SlurmRankResolver extends RankResolver {
 
 	private static final String RANK = "SLURM_PROCID";
 
@@ -20,23 +20,12 @@ final class SlurmRankResolver implements RankResolver {
 
 	private static final String NODE = "SLURM_NODEID";
 
-	@Override
-	public String source() {
-		return "slurm";
+	SlurmRankResolver() {
+		super("slurm", RANK, SIZE);
 	}
 
 	@Override
-	public String rankVariable() {
-		return RANK;
-	}
-
-	@Override
-	public String worldSizeVariable(Variables variables) {
-		return SIZE;
-	}
-
-	@Override
-	public @Nullable String disregarded(Variables variables) {
+	@Nullable String disregarded(Variables variables) {
 		if (variables.has("SLURM_JOB_ID") && !variables.has("SLURM_STEP_ID")) {
 			return variables.show(RANK) + " ignored: SLURM_STEP_ID is not set, so this is the batch script of job "
 					+ variables.peek("SLURM_JOB_ID") + " and not one of its tasks; start tasks with srun";
@@ -52,7 +41,7 @@ final class SlurmRankResolver implements RankResolver {
 	}
 
 	@Override
-	public DeclaredLocalRank local(Variables variables, int rank, int worldSize) {
+	DeclaredLocalRank local(Variables variables, int worldSize) {
 		Integer localWorldSize = tasksOnThisNode(variables, worldSize);
 		int bound = (localWorldSize != null) ? localWorldSize : worldSize;
 		Integer localRank = variables.number("SLURM_LOCALID", 0, bound - 1, bound + " tasks are on this node");
@@ -70,12 +59,12 @@ final class SlurmRankResolver implements RankResolver {
 	}
 
 	@Override
-	public @Nullable String masterAddress(Variables variables) {
+	@Nullable String masterAddress(Variables variables) {
 		SlurmNodeList nodes = nodes(variables);
 		if (nodes == null || nodes.count() == 1) {
-			return RankResolver.super.masterAddress(variables);
+			return super.masterAddress(variables);
 		}
-		String given = RankResolver.super.masterAddress(variables);
+		String given = super.masterAddress(variables);
 		if (given != null && !given.equals(nodes.first())) {
 			variables.note(nodes.first() + ", the first host of " + variables.show(NODE_LIST)
 					+ ", is not the rendezvous host: " + variables.show(MASTER_ADDR)

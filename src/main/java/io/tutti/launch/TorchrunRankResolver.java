@@ -7,33 +7,22 @@ import org.jspecify.annotations.Nullable;
  * same variables. Where torchrun's agent itself listens on {@code MASTER_PORT}, the
  * rendezvous uses another port at a fixed offset.
  */
-final class TorchrunRankResolver implements RankResolver {
+final class TorchrunRankResolver extends RankResolver {
 
 	private static final String AGENT_STORE = "TORCHELASTIC_USE_AGENT_STORE";
 
-	@Override
-	public String source() {
-		return "torchrun";
+	TorchrunRankResolver() {
+		super("torchrun", "RANK", "WORLD_SIZE");
 	}
 
 	@Override
-	public String rankVariable() {
-		return "RANK";
-	}
-
-	@Override
-	public String worldSizeVariable(Variables variables) {
-		return "WORLD_SIZE";
-	}
-
-	@Override
-	public DeclaredLocalRank local(Variables variables, int rank, int worldSize) {
+	DeclaredLocalRank local(Variables variables, int worldSize) {
 		return DeclaredLocalRank.read(variables, "LOCAL_RANK", "LOCAL_WORLD_SIZE", worldSize);
 	}
 
 	@Override
-	public int masterPort(Variables variables, int portOffset) {
-		int port = RankResolver.super.masterPort(variables, portOffset);
+	int masterPort(Variables variables, int portOffset) {
+		int port = super.masterPort(variables, portOffset);
 		if (!"true".equalsIgnoreCase(variables.peek(AGENT_STORE))) {
 			return port;
 		}
@@ -51,13 +40,13 @@ final class TorchrunRankResolver implements RankResolver {
 	}
 
 	@Override
-	public long generation(Variables variables) {
+	long generation(Variables variables) {
 		Integer restarts = variables.number("TORCHELASTIC_RESTART_COUNT", 0, 999_999_999, "restarts so far");
 		return (restarts != null) ? restarts : -1;
 	}
 
 	@Override
-	public @Nullable AgentVariables agent() {
+	@Nullable AgentVariables agent() {
 		return new AgentVariables("GROUP_RANK", "GROUP_WORLD_SIZE");
 	}
 
