@@ -18,8 +18,6 @@ import io.tutti.engine.diagnosis.RankTrace;
 import io.tutti.engine.dispatch.CallTotals;
 import io.tutti.engine.dispatch.FlightRecorder;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The generations of this process's group: the current one, and what is kept of the
@@ -27,8 +25,6 @@ import org.slf4j.LoggerFactory;
  * changes.
  */
 final class Generations {
-
-	private static final Logger log = LoggerFactory.getLogger(Generations.class);
 
 	/** Each may hold the last calls of several groups, about a megabyte. */
 	private static final int MAX_TRACES = 4;
@@ -134,17 +130,7 @@ final class Generations {
 				add(this.kept, lost, MAX_TRACES);
 			}
 		}
-		this.broken.forEach((listener) -> report(lost, listener));
-	}
-
-	/** A listener that fails keeps no other one from the failure. */
-	private static void report(BrokenGeneration lost, Consumer<BrokenGeneration> listener) {
-		try {
-			listener.accept(lost);
-		}
-		catch (RuntimeException | Error ex) {
-			log.warn("a listener to the failure of the group has failed", ex);
-		}
+		GroupListeners.forEach(this.broken, (listener) -> listener.accept(lost));
 	}
 
 	/** Ranks were lost, and the next generation begins to form. */

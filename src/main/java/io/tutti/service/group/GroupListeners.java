@@ -18,26 +18,27 @@ record GroupListeners(List<CollectiveListener> listeners) implements CollectiveL
 
 	@Override
 	public void note(String message) {
-		forward((listener) -> listener.note(message));
+		forEach(this.listeners, (listener) -> listener.note(message));
 	}
 
 	@Override
 	public void warn(String message) {
-		forward((listener) -> listener.warn(message));
+		forEach(this.listeners, (listener) -> listener.warn(message));
 	}
 
 	@Override
 	public void withdrew(int rank) {
-		forward((listener) -> listener.withdrew(rank));
+		forEach(this.listeners, (listener) -> listener.withdrew(rank));
 	}
 
 	@Override
 	public void broken(Failure failure) {
-		forward((listener) -> listener.broken(failure));
+		forEach(this.listeners, (listener) -> listener.broken(failure));
 	}
 
-	private void forward(Consumer<CollectiveListener> event) {
-		for (CollectiveListener listener : this.listeners) {
+	/** Passes an event to every listener, whether or not others fail. */
+	static <T> void forEach(List<T> listeners, Consumer<T> event) {
+		for (T listener : listeners) {
 			try {
 				event.accept(listener);
 			}
