@@ -3,10 +3,8 @@ package io.tutti.service.autoconfigure;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.javacpp.NativeLibraryPreparation;
+import io.tutti.service.backend.BackendConfiguration;
 import io.tutti.service.backend.DeviceCollectivesConfiguration;
-import io.tutti.service.backend.MpiBackendConfiguration;
-import io.tutti.service.backend.NcclBackendConfiguration;
-import io.tutti.service.backend.TcpBackendConfiguration;
 import io.tutti.service.config.ElasticProperties;
 import io.tutti.service.config.RankConfiguration;
 import io.tutti.service.group.GroupConfiguration;
@@ -29,8 +27,8 @@ import org.springframework.context.annotation.Lazy;
 @AutoConfiguration
 @ConditionalOnBooleanProperty(name = "tutti.enabled", matchIfMissing = true)
 @ConditionalOnMissingBean({ ProcessGroup.class, GroupLifecycle.class })
-@Import({ TcpBackendConfiguration.class, MpiBackendConfiguration.class, NcclBackendConfiguration.class,
-		DeviceCollectivesConfiguration.class, RankConfiguration.class, GroupConfiguration.class })
+@Import({ BackendConfiguration.class, DeviceCollectivesConfiguration.class, RankConfiguration.class,
+		GroupConfiguration.class })
 public class ProcessGroupAutoConfiguration {
 
 	/** No destroy method: the lifecycle leaves the group after its users have stopped. */

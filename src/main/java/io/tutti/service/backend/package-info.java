@@ -1,6 +1,6 @@
 /**
- * The backends as beans: a configuration class for each, selected by its profile, with
- * the beans that belong to it. Imports the engine.
+ * The backend as a bean, selected by the active profile, and the beans that belong to it.
+ * Imports the engine.
  */
 @NullMarked
 package io.tutti.service.backend;

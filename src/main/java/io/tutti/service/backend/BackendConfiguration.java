@@ -10,22 +10,24 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Profile;
+import org.springframework.core.env.Environment;
 
 /**
- * The MPI subset: profile {@code mpi}.
+ * The backend of the active profile: by default {@code tcp}, the built-in algorithms.
  */
 @Configuration(proxyBeanMethods = false)
-@Profile(Backends.MPI)
-public class MpiBackendConfiguration {
+public class BackendConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	Backend mpiBackend() {
-		return Backends.of(Backends.MPI);
+	Backend backend(Environment environment) {
+		return Backends
+			.of(Backends.names().stream().filter(environment::matchesProfiles).findFirst().orElse(Backends.TCP));
 	}
 
 	/** The group of all ranks under the names of MPI. Does not own the group. */
 	@Lazy
+	@Profile(Backends.MPI)
 	@Bean(destroyMethod = "")
 	@ConditionalOnMissingBean
 	Communicator communicator(ProcessGroup group) {
