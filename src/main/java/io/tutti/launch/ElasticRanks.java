@@ -46,8 +46,10 @@ public record ElasticRanks(int least, int most, List<String> endpoints) {
 	 */
 	public static @Nullable ElasticRanks of(@Nullable Integer minRanks, @Nullable Integer maxRanks, int worldSize,
 			ProcessProperties properties) {
-		Integer least = (minRanks != null) ? minRanks : number(properties, "tutti.elastic.min-ranks");
-		Integer most = (maxRanks != null) ? maxRanks : number(properties, "tutti.elastic.max-ranks");
+		Integer least = (minRanks != null) ? minRanks
+				: properties.number("tutti.elastic.min-ranks", "a number of ranks");
+		Integer most = (maxRanks != null) ? maxRanks
+				: properties.number("tutti.elastic.max-ranks", "a number of ranks");
 		if (least == null) {
 			if (most != null) {
 				throw new IllegalArgumentException("--max-ranks " + most + " needs --min-ranks");
@@ -57,19 +59,6 @@ public record ElasticRanks(int least, int most, List<String> endpoints) {
 		List<String> endpoints = endpoints(properties);
 		int all = Collections.max(List.of(endpoints.size(), worldSize, least));
 		return new ElasticRanks(least, (most != null) ? most : all, endpoints);
-	}
-
-	private static @Nullable Integer number(ProcessProperties properties, String name) {
-		String value = properties.text(name);
-		if (value == null) {
-			return null;
-		}
-		try {
-			return Integer.valueOf(value.strip());
-		}
-		catch (NumberFormatException ex) {
-			throw ProcessProperties.invalid(name, value, "a number of ranks");
-		}
 	}
 
 	private static List<String> endpoints(ProcessProperties properties) {

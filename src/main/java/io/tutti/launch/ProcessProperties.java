@@ -123,20 +123,23 @@ public final class ProcessProperties {
 
 	/** A port; 0 lets the kernel choose. */
 	public int port(String name, int otherwise) {
-		String value = text(name);
-		if (value == null) {
-			return otherwise;
+		String expected = "a port in 0..65535";
+		Integer port = number(name, expected);
+		if (port != null && (port < 0 || port > 65535)) {
+			throw invalid(name, text(name, ""), expected);
 		}
+		return (port != null) ? port : otherwise;
+	}
+
+	/** A whole number, {@code null} if it is not set. */
+	public @Nullable Integer number(String name, String expected) {
+		String value = text(name);
 		try {
-			int port = Integer.parseInt(value.strip());
-			if (port >= 0 && port <= 65535) {
-				return port;
-			}
+			return (value != null) ? Integer.valueOf(value.strip()) : null;
 		}
 		catch (NumberFormatException ex) {
-			// Reported below, as a number out of range is.
+			throw invalid(name, value, expected);
 		}
-		throw invalid(name, value, "a port in 0..65535");
 	}
 
 	/**

@@ -1,6 +1,5 @@
 package io.tutti.launch;
 
-import java.util.ArrayList;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
@@ -29,13 +28,7 @@ final class RankConflicts {
 
 	/** One line for each set that disagrees. */
 	List<String> among(List<RankResolver> lower) {
-		List<String> lines = new ArrayList<>();
-		for (RankResolver resolver : lower) {
-			if (disagrees(resolver)) {
-				lines.add(describe(resolver));
-			}
-		}
-		return lines;
+		return lower.stream().filter(this::disagrees).map(this::describe).toList();
 	}
 
 	private boolean disagrees(RankResolver resolver) {

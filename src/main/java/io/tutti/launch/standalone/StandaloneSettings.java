@@ -1,8 +1,10 @@
 package io.tutti.launch.standalone;
 
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.function.Supplier;
 
 import io.tutti.BadConfigurationException;
@@ -16,8 +18,8 @@ import io.tutti.engine.elastic.ElasticSettings;
 import io.tutti.launch.ElasticLaunchers;
 import io.tutti.launch.ExposureCheck;
 import io.tutti.launch.JobToken;
-import io.tutti.launch.ProcessProperties;
 import io.tutti.launch.Ports;
+import io.tutti.launch.ProcessProperties;
 import io.tutti.launch.ResolutionException;
 import io.tutti.launch.ResolvedRank;
 import org.jspecify.annotations.Nullable;
@@ -32,8 +34,6 @@ final class StandaloneSettings {
 
 	private static final List<String> ELASTIC = List.of(MIN_RANKS, "tutti.elastic.max-ranks", "tutti.elastic.endpoints",
 			"tutti.elastic.settle", "tutti.elastic.max-failures", "tutti.elastic.quorum");
-
-	private static final String KIND = "tutti.transport.kind";
 
 	private static final String PORT = "tutti.transport.port";
 
@@ -129,8 +129,10 @@ final class StandaloneSettings {
 		List<Endpoint> endpoints = ElasticSettings.endpoints(this.properties.text("tutti.elastic.endpoints", ""));
 		return new ElasticSettings(number(MIN_RANKS, 1),
 				this.properties.duration("tutti.elastic.settle", Duration.ZERO),
-				number("tutti.elastic.max-failures", 0), quorum(), ElasticSettings.limited(endpoints,
-						number("tutti.elastic.max-ranks", endpoints.size()), resolved.assignment().worldSize()));
+				number("tutti.elastic.max-failures", 0),
+				choice("tutti.elastic.quorum", ElasticSettings.QuorumRule.LIVE, "live or strict"),
+				ElasticSettings.limited(endpoints, number("tutti.elastic.max-ranks", endpoints.size()),
+						resolved.assignment().worldSize()));
 	}
 
 	/**
@@ -148,40 +150,23 @@ final class StandaloneSettings {
 		}
 	}
 
-	private ElasticSettings.QuorumRule quorum() {
-		String rule = this.properties.text("tutti.elastic.quorum", "live").toLowerCase(Locale.ROOT);
-		return switch (rule) {
-			case "live" -> ElasticSettings.QuorumRule.LIVE;
-			case "strict" -> ElasticSettings.QuorumRule.STRICT;
-			default -> throw ProcessProperties.invalid("tutti.elastic.quorum", rule, "live or strict");
-		};
+	private <E extends Enum<E>> E choice(String name, E otherwise, String expected) {
+		String text = this.properties.text(name, otherwise.name()).toLowerCase(Locale.ROOT);
+		return Arrays.stream(otherwise.getDeclaringClass().getEnumConstants())
+			.filter((value) -> value.name().toLowerCase(Locale.ROOT).equals(text))
+			.findFirst()
+			.orElseThrow(() -> ProcessProperties.invalid(name, text, expected));
 	}
 
 	private int number(String name, int otherwise) {
-		String value = this.properties.text(name);
-		try {
-			return (value != null) ? Integer.parseInt(value.strip()) : otherwise;
-		}
-		catch (NumberFormatException ex) {
-			throw ProcessProperties.invalid(name, value, "a whole number");
-		}
+		return Objects.requireNonNullElse(this.properties.number(name, "a whole number"), otherwise);
 	}
 
 	private SharedConfig sharedConfig() {
 		String algorithms = this.properties.text("tutti.collective.algorithms");
-		return new SharedConfig(transport(),
+		return new SharedConfig(choice("tutti.transport.kind", TransportChoice.AUTO, "auto, tcp or shm"),
 				(algorithms != null) ? AlgorithmOverrides.from(algorithms) : AlgorithmOverrides.NONE,
 				this.properties.flag("tutti.transport.cross-memory-attach", true));
-	}
-
-	private TransportChoice transport() {
-		String kind = this.properties.text(KIND, "auto").toLowerCase(Locale.ROOT);
-		return switch (kind) {
-			case "auto" -> TransportChoice.AUTO;
-			case "tcp" -> TransportChoice.TCP;
-			case "shm" -> TransportChoice.SHM;
-			default -> throw ProcessProperties.invalid(KIND, kind, "auto, tcp or shm");
-		};
 	}
 
 	private Timeouts timeouts() {
