@@ -72,9 +72,7 @@ final class AccessFilter extends OncePerRequestFilter {
 		this.origins.requireOwnHost(request);
 		if (!ForeignRequestCheck.reads(request)) {
 			ForeignRequestCheck.requireSameOrigin(request);
-			if (this.token.isTokenSet()) {
-				this.token.require(request);
-			}
+			this.token.require(request);
 		}
 	}
 

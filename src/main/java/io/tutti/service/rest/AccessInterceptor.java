@@ -70,8 +70,7 @@ final class AccessInterceptor implements HandlerInterceptor {
 
 	private void require(HttpServletRequest request) {
 		ForeignRequestCheck.requireSameOrigin(request);
-		if (this.token.isTokenSet()) {
-			this.token.require(request);
+		if (this.token.require(request)) {
 			return;
 		}
 		if (!this.anonymous) {

@@ -6,7 +6,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import org.springframework.http.HttpHeaders;
 
 /**
- * Requires the job's token.
+ * Requires the job's token, if it has one.
  */
 final class TokenCheck {
 
@@ -18,16 +18,15 @@ final class TokenCheck {
 		this.token = token;
 	}
 
-	/** Whether the job has a token. */
-	boolean isTokenSet() {
-		return this.token.isSet();
-	}
-
 	/**
 	 * Checks the request's token.
+	 * @return whether the job has a token
 	 * @throws ProblemException if it is missing or wrong
 	 */
-	void require(HttpServletRequest request) {
+	boolean require(HttpServletRequest request) {
+		if (!this.token.isSet()) {
+			return false;
+		}
 		String header = request.getHeader(HttpHeaders.AUTHORIZATION);
 		if (header == null || !header.regionMatches(true, 0, SCHEME, 0, SCHEME.length())) {
 			throw ProblemException.missingToken();
@@ -35,6 +34,7 @@ final class TokenCheck {
 		if (!this.token.matches(header.substring(SCHEME.length()).strip())) {
 			throw ProblemException.wrongToken();
 		}
+		return true;
 	}
 
 }
