@@ -1,5 +1,7 @@
 package io.tutti.service.rest;
 
+import java.util.List;
+
 import io.swagger.v3.oas.annotations.Operation;
 import io.swagger.v3.oas.annotations.Parameter;
 import io.swagger.v3.oas.annotations.media.Content;
@@ -8,6 +10,7 @@ import io.swagger.v3.oas.annotations.media.Schema;
 import io.swagger.v3.oas.annotations.responses.ApiResponse;
 import io.swagger.v3.oas.annotations.tags.Tag;
 import io.tutti.engine.Timeouts;
+import io.tutti.engine.control.BarrierOutcome;
 import jakarta.servlet.http.HttpServletRequest;
 
 import org.springframework.http.MediaType;
@@ -46,6 +49,24 @@ final class BarrierController {
 	@PostMapping(path = "/barrier", consumes = MediaType.APPLICATION_JSON_VALUE)
 	BarrierView barrier(@RequestBody BarrierRequest body, @Parameter(hidden = true) HttpServletRequest request) {
 		return BarrierView.of(this.barriers.pass(body.wait(this.timeouts.collective(), request)));
+	}
+
+	/**
+	 * A labelled barrier that every rank reached.
+	 *
+	 * @param label the label
+	 * @param round which barrier of that label, from 0
+	 * @param arrived how many ranks arrived
+	 * @param waitedMs how long this rank waited
+	 * @param skewMs by rank, how long after the first rank each arrived
+	 */
+	record BarrierView(String label, long round, int arrived, long waitedMs, List<Long> skewMs) {
+
+		static BarrierView of(BarrierOutcome outcome) {
+			return new BarrierView(outcome.label(), outcome.round(), outcome.arrived(), outcome.waitedMillis(),
+					outcome.skewMillis());
+		}
+
 	}
 
 }

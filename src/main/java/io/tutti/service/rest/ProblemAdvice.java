@@ -9,10 +9,13 @@ import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tools.jackson.core.JacksonException;
 import tools.jackson.core.exc.InputCoercionException;
 import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.core.exc.StreamReadException;
 import tools.jackson.databind.DatabindException;
+import tools.jackson.databind.exc.MismatchedInputException;
+import tools.jackson.databind.exc.UnrecognizedPropertyException;
 
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
@@ -118,10 +121,10 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
 			case StreamConstraintsException _ ->
 				new ProblemException(HttpStatus.CONTENT_TOO_LARGE, ProblemType.INVALID_ARGUMENT, "the body exceeds "
 						+ JsonRequest.MAX_BYTES + " bytes or " + JsonRequest.MAX_NESTING + " levels of nesting");
-			case InputCoercionException cause -> ProblemException.invalidArgument(JsonMistake.describe(cause));
+			case InputCoercionException cause -> ProblemException.invalidArgument(invalidField(cause));
 			case StreamReadException cause -> malformedBody("not valid JSON, or repeats a field, at line "
 					+ cause.getLocation().getLineNr() + ", column " + cause.getLocation().getColumnNr());
-			case DatabindException cause -> ProblemException.invalidArgument(JsonMistake.describe(cause));
+			case DatabindException cause -> ProblemException.invalidArgument(invalidField(cause));
 			case null, default -> malformedBody("missing or cannot be read");
 		}, request);
 	}
@@ -139,6 +142,19 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
 
 	private static ProblemException malformedBody(String problem) {
 		return new ProblemException(HttpStatus.BAD_REQUEST, ProblemType.INVALID_ARGUMENT, "the body is " + problem);
+	}
+
+	/** Names the invalid field of a JSON body, without names of Java classes. */
+	private static String invalidField(JacksonException mistake) {
+		return switch (mistake) {
+			case UnrecognizedPropertyException unknown -> "unknown field "
+					+ Arguments.shortened(unknown.getPropertyName()) + "; known are " + unknown.getKnownPropertyIds();
+			case InputCoercionException _ when !mistake.getPath().isEmpty() ->
+				"field " + mistake.getPath().getLast().getPropertyName() + " is out of range";
+			case MismatchedInputException _ when !mistake.getPath().isEmpty() ->
+				"field " + mistake.getPath().getLast().getPropertyName() + " has a value of the wrong type";
+			default -> "the body is not a JSON object of this endpoint";
+		};
 	}
 
 }

@@ -14,6 +14,7 @@ import io.opentelemetry.api.trace.TraceState;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Context;
 import io.opentelemetry.sdk.resources.Resource;
+import io.opentelemetry.sdk.trace.IdGenerator;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.SdkTracerProviderBuilder;
 import io.opentelemetry.sdk.trace.SpanProcessor;
@@ -118,6 +119,30 @@ final class CollectiveSpans {
 	private static SpanContext root(CallTrace trace) {
 		return SpanContext.createFromRemoteParent(trace.traceId(), trace.spanId(0), TraceFlags.getSampled(),
 				TraceState.getDefault());
+	}
+
+	/** Gives the next span its derived trace id and span id. */
+	private static final class DerivedIds implements IdGenerator {
+
+		private String traceId = "";
+
+		private String spanId = "";
+
+		void next(CallTrace trace, int groupRank) {
+			this.traceId = trace.traceId();
+			this.spanId = trace.spanId(groupRank);
+		}
+
+		@Override
+		public String generateSpanId() {
+			return this.spanId;
+		}
+
+		@Override
+		public String generateTraceId() {
+			return this.traceId;
+		}
+
 	}
 
 }
