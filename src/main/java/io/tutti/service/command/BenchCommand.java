@@ -4,11 +4,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 
 import io.tutti.DataType;
+import io.tutti.ExitCode;
 import io.tutti.ReduceOp;
 import io.tutti.benchmark.BenchmarkOptions;
 import io.tutti.benchmark.BenchmarkReport;
@@ -16,10 +16,8 @@ import io.tutti.benchmark.BufferKind;
 import io.tutti.benchmark.Operation;
 import io.tutti.benchmark.peer.Peer;
 import io.tutti.engine.backend.TransportChoice;
-import io.tutti.ExitCode;
 import io.tutti.launch.LauncherWatch;
 import io.tutti.service.config.ElasticProperties;
-import io.tutti.service.config.RankLogging;
 import io.tutti.training.benchmark.LayerStack;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -49,8 +47,6 @@ import org.springframework.util.unit.DataSize;
 				"  ./tutti launch -n 2 bench --transport tcp --against openmpi,mpich,gloo",
 				"  ./tutti launch -n 2 bench --training                       steps of models with 1, 10 and 100 M parameters" })
 final class BenchCommand implements Callable<Integer> {
-
-	private static final Map<String, Object> DEFAULTS = Map.of("tutti.http.port", 0, RankLogging.QUIET_OTHERS, true);
 
 	private static final String ALL = "all";
 
@@ -135,10 +131,10 @@ final class BenchCommand implements Callable<Integer> {
 	@Override
 	public Integer call() {
 		requireOptionsOfItsKind();
-		BenchmarkOptions benchmark = benchmark();
+		BenchmarkOptions benchmark = TuttiCommand.checked(this.spec.commandLine(), this::benchmark);
 		BenchmarkReport report = choose("format", this.format, BenchmarkReport.values(), BenchCommand::lowerCase);
 		BindTo bound = choose("bind-to", this.bindTo, BindTo.values(), BenchCommand::lowerCase);
-		List<Peer> peers = peers(benchmark);
+		List<Peer> peers = TuttiCommand.checked(this.spec.commandLine(), () -> this.against.peers(benchmark));
 		List<String> properties = this.options.properties(this.spec.commandLine(), this.rest);
 		if (this.congestionControl != null) {
 			choose("congestion-control", this.congestionControl, CONGESTION_CONTROLS, String::valueOf);
@@ -148,29 +144,23 @@ final class BenchCommand implements Callable<Integer> {
 			choose("transport", this.transport, TransportChoice.values(), BenchCommand::lowerCase);
 			properties.add("--tutti.transport.kind=" + this.transport);
 		}
-		RankService service = new RankService(this.root.application(), properties, DEFAULTS, this.options.debug());
+		RankService service = new RankService(this.root.application(), properties, RankService.JOB_DEFAULTS,
+				this.options.debug());
 		try (LauncherWatch _ = LauncherWatch.start(System.getenv(), () -> Signals.raise("TERM"))) {
 			if (this.training.isWanted()) {
 				return train(service, report);
 			}
 			return service.run(BenchCommand::requireNotElastic,
-					(context) -> peers.isEmpty() ? BenchmarkRun.of(context, benchmark, report, bound).run()
-							: ComparisonRun.of(context, benchmark, peers, this.against.rounds(), bound).run(report));
+					(context) -> peers.isEmpty() ? new BenchmarkRun(context, benchmark, report, bound).run()
+							: new ComparisonRun(context, benchmark, peers, this.against.rounds(), bound).run(report));
 		}
 	}
 
 	private int train(RankService service, BenchmarkReport report) {
-		List<LayerStack> models;
-		int batch;
-		try {
-			models = this.training.models();
-			batch = this.training.batch();
-		}
-		catch (IllegalArgumentException ex) {
-			throw new ParameterException(this.spec.commandLine(), ex.getMessage(), ex);
-		}
+		List<LayerStack> models = TuttiCommand.checked(this.spec.commandLine(), this.training::models);
+		int batch = TuttiCommand.checked(this.spec.commandLine(), this.training::batch);
 		return service.run(BenchCommand::requireNotElastic,
-				(context) -> TrainingBenchmarkRun.of(context, models, batch, new StepReport(report)).run());
+				(context) -> new TrainingBenchmarkRun(context, models, batch, new StepReport(report)).run());
 	}
 
 	private static void requireNotElastic(ApplicationContext context) {
@@ -189,26 +179,11 @@ final class BenchCommand implements Callable<Integer> {
 	}
 
 	private BenchmarkOptions benchmark() {
-		try {
-			DataType type = choose("dtype", this.dtype, DataType.values(), DataType::label);
-			return new BenchmarkOptions(operations(), Math.max(type.bytes(), bytes("min-bytes", this.minBytes)),
-					bytes("max-bytes", this.maxBytes), this.factor, this.iterations, this.warmup, type,
-					choose("op", this.op, ReduceOp.values(), ReduceOp::label),
-					choose("buffers", this.buffers, BufferKind.values(), BenchCommand::lowerCase),
-					Duration.ofMillis(150));
-		}
-		catch (IllegalArgumentException ex) {
-			throw new ParameterException(this.spec.commandLine(), ex.getMessage(), ex);
-		}
-	}
-
-	private List<Peer> peers(BenchmarkOptions benchmark) {
-		try {
-			return this.against.peers(benchmark);
-		}
-		catch (IllegalArgumentException ex) {
-			throw new ParameterException(this.spec.commandLine(), ex.getMessage(), ex);
-		}
+		DataType type = choose("dtype", this.dtype, DataType.values(), DataType::label);
+		return new BenchmarkOptions(operations(), Math.max(type.bytes(), bytes("min-bytes", this.minBytes)),
+				bytes("max-bytes", this.maxBytes), this.factor, this.iterations, this.warmup, type,
+				choose("op", this.op, ReduceOp.values(), ReduceOp::label),
+				choose("buffers", this.buffers, BufferKind.values(), BenchCommand::lowerCase), Duration.ofMillis(150));
 	}
 
 	private List<Operation> operations() {

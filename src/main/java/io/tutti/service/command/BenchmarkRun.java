@@ -34,17 +34,11 @@ final class BenchmarkRun {
 
 	private final WrongResults wrong = new WrongResults();
 
-	private BenchmarkRun(GroupLifecycle group, BenchmarkOptions options, BenchmarkReport report, CoreBinding binding) {
-		this.group = group;
+	BenchmarkRun(ApplicationContext context, BenchmarkOptions options, BenchmarkReport report, BindTo bindTo) {
+		this.group = context.getBean(GroupLifecycle.class);
 		this.options = options;
 		this.report = report;
-		this.binding = binding;
-	}
-
-	static BenchmarkRun of(ApplicationContext context, BenchmarkOptions options, BenchmarkReport report,
-			BindTo bindTo) {
-		GroupLifecycle group = context.getBean(GroupLifecycle.class);
-		return new BenchmarkRun(group, options, report, bindTo.binding(group.assignment()));
+		this.binding = bindTo.binding(this.group.assignment());
 	}
 
 	/** Measures and returns the exit code. Wrong results count as an internal error. */

@@ -43,7 +43,7 @@ final class BrokenGroup {
 	CompletableFuture<Void> end() {
 		return this.group.formed()
 			.thenCompose((joined) -> this.group.broken()
-				.applyToEither(new LeftRanks(joined).failure(STOPPING), (failure) -> failure))
+				.applyToEither(LeftRanks.failure(joined, STOPPING), (failure) -> failure))
 			.thenCompose(this::linger);
 	}
 

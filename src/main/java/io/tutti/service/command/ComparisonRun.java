@@ -65,18 +65,9 @@ final class ComparisonRun {
 
 	private final WrongResults wrong = new WrongResults();
 
-	private ComparisonRun(JoinedGroup joined, BenchmarkOptions options, List<Peer> peers, int rounds, PeerJob job,
-			CoreBinding binding) {
-		this.joined = joined;
-		this.options = options;
-		this.peers = peers;
-		this.rounds = rounds;
-		this.job = job;
-		this.binding = binding;
-	}
-
-	static ComparisonRun of(ApplicationContext context, BenchmarkOptions options, List<Peer> peers, int rounds,
-			BindTo bindTo) throws Exception {
+	/** Waits for the group to form. */
+	ComparisonRun(ApplicationContext context, BenchmarkOptions options, List<Peer> peers, int rounds, BindTo bindTo)
+			throws Exception {
 		GroupLifecycle group = context.getBean(GroupLifecycle.class);
 		if (group.assignment().localWorldSize() != group.assignment().worldSize()) {
 			throw new BadConfigurationException(
@@ -84,14 +75,16 @@ final class ComparisonRun {
 							+ " ranks are on this host",
 					"--against needs all ranks on one host: start them there or omit it");
 		}
-		JoinedGroup joined = group.formed().get();
-		ProcessGroup world = joined.world();
+		this.joined = group.formed().get();
+		this.options = options;
+		this.peers = peers;
+		this.rounds = rounds;
+		this.binding = bindTo.binding(group.assignment());
+		ProcessGroup world = this.joined.world();
 		boolean sharedMemory = ComparableGroup.sharedMemory(world.transport());
 		ComparableGroup.requireSameCores(world, CoreBinding.allowed().orElseGet(BitSet::new));
 		String control = context.getBean(TransportProperties.class).congestionControl();
-		CoreBinding binding = bindTo.binding(group.assignment());
-		PeerJob job = new PeerJob(options, world.worldSize(), sharedMemory, control, binding != CoreBinding.NONE);
-		return new ComparisonRun(joined, options, peers, rounds, job, binding);
+		this.job = new PeerJob(options, world.worldSize(), sharedMemory, control, this.binding != CoreBinding.NONE);
 	}
 
 	/** Measures and returns the exit code. Wrong results of Tutti are internal errors. */

@@ -86,7 +86,7 @@ final class ElasticService {
 		JoinedGroup joined = this.lifecycle.generation(world);
 		CompletableFuture<Boolean> changes = new CompletableFuture<>();
 		boolean entered = false;
-		CompletableFuture<Failure> left = new LeftRanks(joined).failure(LEAVING);
+		CompletableFuture<Failure> left = LeftRanks.failure(joined, LEAVING);
 		while (true) {
 			if (!entered && (world.rank() != 0 || this.lifecycle.joinersWait())) {
 				entered = true;

@@ -1,6 +1,7 @@
 package io.tutti.service.command;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
@@ -125,7 +126,7 @@ final class ElasticTrainingRun {
 		ElasticGroup group = this.lifecycle.elastic();
 		group.onEvent(ElasticEventLines::print);
 		TrainingJob job = new TrainingJob(group, this.task, this.options,
-				TrainingListeners.of(new OfRankZero(group), this.watch));
+				new TrainingListeners(List.of(new OfRankZero(group), this.watch)));
 		stop.reason().thenAccept((reason) -> stop(job, reason));
 		this.lifecycle.onFormed((joined) -> joined.onDrain((reason) -> drain(job, reason)));
 		TrainingSummary summary = job.run();

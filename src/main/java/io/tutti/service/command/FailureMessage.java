@@ -23,7 +23,7 @@ final class FailureMessage {
 	/** Prints the failure and returns its exit code. */
 	static int tell(Throwable failure, boolean debug, PrintStream err) {
 		Throwable known = known(failure);
-		Throwable told = (known != null) ? known : root(failure);
+		Throwable told = (known != null) ? known : causes(failure).reduce(failure, (_, inner) -> inner);
 		StringBuilder text = new StringBuilder("tutti: ");
 		if (known == null) {
 			text.append("internal error: ").append(told.getClass().getSimpleName()).append(": ");
@@ -50,10 +50,6 @@ final class FailureMessage {
 
 	private static @Nullable Throwable known(Throwable failure) {
 		return causes(failure).filter(ExitCode.Source.class::isInstance).findFirst().orElse(null);
-	}
-
-	private static Throwable root(Throwable failure) {
-		return causes(failure).reduce(failure, (_, inner) -> inner);
 	}
 
 	private static Stream<Throwable> causes(Throwable failure) {

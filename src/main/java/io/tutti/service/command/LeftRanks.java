@@ -18,23 +18,21 @@ import io.tutti.engine.failure.DepartedRanks;
  */
 final class LeftRanks {
 
-	private final Set<Integer> ranks = new ConcurrentSkipListSet<>();
-
-	private final CompletableFuture<Void> first = new CompletableFuture<>();
-
-	LeftRanks(JoinedGroup group) {
-		group.onDeparture((rank) -> {
-			this.ranks.add(rank);
-			this.first.complete(null);
-		});
+	private LeftRanks() {
 	}
 
 	/**
 	 * Completes with a failure that names them, some time after the first.
 	 * @param together ranks that leave together do so within this time
 	 */
-	CompletableFuture<Failure> failure(Duration together) {
-		return this.first.thenApplyAsync((_) -> DepartedRanks.peerLost(List.copyOf(this.ranks)),
+	static CompletableFuture<Failure> failure(JoinedGroup group, Duration together) {
+		Set<Integer> ranks = new ConcurrentSkipListSet<>();
+		CompletableFuture<Void> first = new CompletableFuture<>();
+		group.onDeparture((rank) -> {
+			ranks.add(rank);
+			first.complete(null);
+		});
+		return first.thenApplyAsync((_) -> DepartedRanks.peerLost(List.copyOf(ranks)),
 				CompletableFuture.delayedExecutor(together.toNanos(), TimeUnit.NANOSECONDS));
 	}
 

@@ -26,6 +26,12 @@ final class RankService {
 	/** Less than the documented 5 s, to leave time for the JVM to exit. */
 	static final Duration CLOSING = Duration.ofMillis(4500);
 
+	/**
+	 * Of a job: any free HTTP port, since several may run at once and the port need not
+	 * be known in advance.
+	 */
+	static final Map<String, Object> JOB_DEFAULTS = Map.of("tutti.http.port", 0, RankLogging.QUIET_OTHERS, true);
+
 	private static final String ENABLED = "tutti.enabled";
 
 	private final Class<?> application;

@@ -7,7 +7,6 @@ import java.net.Proxy;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 
 import io.tutti.DataType;
@@ -17,15 +16,15 @@ import io.tutti.benchmark.BenchmarkOptions;
 import io.tutti.benchmark.BenchmarkReport;
 import io.tutti.benchmark.BufferKind;
 import io.tutti.benchmark.Operation;
-import io.tutti.service.config.RankLogging;
 import io.tutti.training.LibtorchLoader;
 import io.tutti.training.job.TrainingOptions;
 import io.tutti.training.table.ClassifierOptions;
 import io.tutti.training.table.ClassifierTask;
 import org.jspecify.annotations.Nullable;
-import org.springframework.context.ConfigurableApplicationContext;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ParentCommand;
+
+import org.springframework.context.ConfigurableApplicationContext;
 
 /**
  * {@code rehearse}: the arguments of each rank's command, a short training, HTTP requests
@@ -36,8 +35,6 @@ import picocli.CommandLine.ParentCommand;
 		exitCodeOnInvalidInput = ExitCode.BAD_CONFIGURATION,
 		description = "One rank of a short run that is recorded for the AOT cache.")
 final class RehearseCommand implements Callable<Integer> {
-
-	private static final Map<String, Object> DEFAULTS = Map.of("tutti.http.port", 0, RankLogging.QUIET_OTHERS, true);
 
 	/** The commands of ranks. */
 	private static final List<String> COMMANDS = List.of("train", "serve", "bench");
@@ -64,7 +61,7 @@ final class RehearseCommand implements Callable<Integer> {
 			.forEach((name) -> TuttiCommand.commandLine(this.root.application(), List.of(name), name).parseArgs(name));
 		LibtorchLoader.begin();
 		try (StopRequest stop = StopRequest.listen(System.getenv())) {
-			return new RankService(this.root.application(), List.of(), DEFAULTS, true)
+			return new RankService(this.root.application(), List.of(), RankService.JOB_DEFAULTS, true)
 				.run((context) -> rehearse(context, stop), RECORDING);
 		}
 	}
@@ -79,7 +76,7 @@ final class RehearseCommand implements Callable<Integer> {
 		}
 		BenchmarkOptions benchmark = new BenchmarkOptions(List.of(Operation.values()), DataType.FLOAT32.bytes(), 65_536,
 				128, 50, 0, DataType.FLOAT32, ReduceOp.SUM, BufferKind.PRIVATE, Duration.ofMillis(1));
-		return (code == ExitCode.DONE) ? BenchmarkRun.of(context, benchmark, BenchmarkReport.TSV, BindTo.NONE).run()
+		return (code == ExitCode.DONE) ? new BenchmarkRun(context, benchmark, BenchmarkReport.TSV, BindTo.NONE).run()
 				: code;
 	}
 

@@ -1,7 +1,6 @@
 package io.tutti.service.command;
 
 import java.lang.reflect.InvocationHandler;
-import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 
 /**
@@ -56,12 +55,8 @@ final class Signals {
 			}
 			case "equals" -> proxy == arguments[0];
 			case "hashCode" -> System.identityHashCode(proxy);
-			default -> describe(method);
+			default -> "Signals." + method.getName();
 		};
-	}
-
-	private static String describe(Method method) {
-		return "Signals." + method.getName();
 	}
 
 }

@@ -4,14 +4,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 
 import io.tutti.BadConfigurationException;
 import io.tutti.ExitCode;
 import io.tutti.service.group.GroupLifecycle;
-import io.tutti.service.config.RankLogging;
 import io.tutti.training.LibtorchLoader;
 import io.tutti.training.TrainingTask;
 import io.tutti.training.checkpoint.CheckpointOptions;
@@ -19,7 +17,6 @@ import io.tutti.training.job.RankShares;
 import io.tutti.training.job.ReportException;
 import io.tutti.training.job.TrainingOptions;
 import org.jspecify.annotations.Nullable;
-import org.springframework.context.ApplicationContext;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -31,6 +28,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
+
+import org.springframework.context.ApplicationContext;
 
 /**
  * {@code train}: one rank of a data-parallel training job, with its HTTP service.
@@ -47,12 +46,6 @@ import picocli.CommandLine.Unmatched;
 				"  ./tutti train --task com.acme.Fit --class-path fit.jar --help",
 				"                                                    the options of a task of your own" })
 final class TrainCommand implements Callable<Integer> {
-
-	/**
-	 * Any free HTTP port: several jobs may run at once, and the port need not be known in
-	 * advance.
-	 */
-	private static final Map<String, Object> DEFAULTS = Map.of("tutti.http.port", 0, RankLogging.QUIET_OTHERS, true);
 
 	@ParentCommand
 	private @Nullable TuttiCommand root;
@@ -144,13 +137,15 @@ final class TrainCommand implements Callable<Integer> {
 
 	@Override
 	public Integer call() {
-		TrainingOptions training = training();
+		TrainingOptions training = TuttiCommand.checked(this.spec.commandLine(), this::training);
 		List<String> properties = this.options.properties(this.spec.commandLine(), this.rest);
-		Object taskOptions = taskOptions();
+		Object taskOptions = TuttiCommand.checked(this.spec.commandLine(), this::taskOptions);
 		LibtorchLoader.begin();
-		Function<ApplicationContext, TrainingTask> task = task(taskOptions);
+		Function<ApplicationContext, TrainingTask> task = TuttiCommand.checked(this.spec.commandLine(),
+				() -> task(taskOptions));
 		try (StopRequest stop = StopRequest.listen(System.getenv())) {
-			RankService service = new RankService(this.root.application(), properties, DEFAULTS, this.options.debug());
+			RankService service = new RankService(this.root.application(), properties, RankService.JOB_DEFAULTS,
+					this.options.debug());
 			return service.run((context) -> check(context, training),
 					(context) -> train(context, task.apply(context), training, stop));
 		}
@@ -178,31 +173,21 @@ final class TrainCommand implements Callable<Integer> {
 	}
 
 	private @Nullable Object taskOptions() {
-		try {
-			return (this.type != null && this.type.options() != null)
-					? new TaskOptions(this.type.options()).read(this.spec) : null;
-		}
-		catch (IllegalArgumentException ex) {
-			throw new ParameterException(this.spec.commandLine(), ex.getMessage(), ex);
-		}
+		return (this.type != null && this.type.options() != null) ? new TaskOptions(this.type.options()).read(this.spec)
+				: null;
 	}
 
 	/** Creates the task, or finds the bean once the application has started. */
 	private Function<ApplicationContext, TrainingTask> task(@Nullable Object taskOptions) {
-		try {
-			if (this.type == null) {
-				// Spring takes the classes and auto-configurations of an application from
-				// this loader.
-				Thread.currentThread().setContextClassLoader(this.selection.loader());
-				return this::bean;
-			}
-			TrainingTask created = this.type.create(taskOptions);
-			Thread.currentThread().setContextClassLoader(created.getClass().getClassLoader());
-			return (_) -> created;
+		if (this.type == null) {
+			// Spring takes the classes and auto-configurations of an application from
+			// this loader.
+			Thread.currentThread().setContextClassLoader(this.selection.loader());
+			return this::bean;
 		}
-		catch (IllegalArgumentException ex) {
-			throw new ParameterException(this.spec.commandLine(), ex.getMessage(), ex);
-		}
+		TrainingTask created = this.type.create(taskOptions);
+		Thread.currentThread().setContextClassLoader(created.getClass().getClassLoader());
+		return (_) -> created;
 	}
 
 	private TrainingTask bean(ApplicationContext context) {
@@ -233,14 +218,9 @@ final class TrainCommand implements Callable<Integer> {
 	}
 
 	private TrainingOptions training() {
-		try {
-			return new TrainingOptions(this.epochs, this.globalBatch, this.seed, this.threads, checkpoints(),
-					this.report, (this.rankWeights != null) ? RankShares.parse(this.rankWeights) : RankShares.EQUAL,
-					this.shardedOptimizer);
-		}
-		catch (IllegalArgumentException ex) {
-			throw new ParameterException(this.spec.commandLine(), ex.getMessage(), ex);
-		}
+		return new TrainingOptions(this.epochs, this.globalBatch, this.seed, this.threads, checkpoints(), this.report,
+				(this.rankWeights != null) ? RankShares.parse(this.rankWeights) : RankShares.EQUAL,
+				this.shardedOptimizer);
 	}
 
 }

@@ -48,22 +48,16 @@ final class TrainingBenchmarkRun {
 
 	private final String congestionControl;
 
-	private TrainingBenchmarkRun(JoinedGroup joined, boolean oneHost, List<LayerStack> models, int batch,
-			StepReport report, String congestionControl) {
-		this.joined = joined;
-		this.oneHost = oneHost;
+	/** Waits for the group to form. */
+	TrainingBenchmarkRun(ApplicationContext context, List<LayerStack> models, int batch, StepReport report)
+			throws Exception {
+		GroupLifecycle group = context.getBean(GroupLifecycle.class);
+		this.joined = group.formed().get();
+		this.oneHost = group.assignment().localWorldSize() == group.assignment().worldSize();
 		this.models = models;
 		this.batch = batch;
 		this.report = report;
-		this.congestionControl = congestionControl;
-	}
-
-	static TrainingBenchmarkRun of(ApplicationContext context, List<LayerStack> models, int batch, StepReport report)
-			throws Exception {
-		GroupLifecycle group = context.getBean(GroupLifecycle.class);
-		return new TrainingBenchmarkRun(group.formed().get(),
-				group.assignment().localWorldSize() == group.assignment().worldSize(), models, batch, report,
-				context.getBean(TransportProperties.class).congestionControl());
+		this.congestionControl = context.getBean(TransportProperties.class).congestionControl();
 	}
 
 	/** Measures and returns the exit code. */

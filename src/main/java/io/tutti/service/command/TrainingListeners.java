@@ -15,10 +15,6 @@ import io.tutti.training.job.TrainingSummary;
  */
 record TrainingListeners(List<TrainingListener> listeners) implements TrainingListener {
 
-	static TrainingListener of(TrainingListener... listeners) {
-		return new TrainingListeners(List.of(listeners));
-	}
-
 	@Override
 	public void started(TrainingPlan plan) {
 		this.listeners.forEach((listener) -> listener.started(plan));

@@ -1,6 +1,7 @@
 package io.tutti.service.command;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -25,6 +26,7 @@ import io.tutti.training.job.TrainingJob;
 import io.tutti.training.job.TrainingListener;
 import io.tutti.training.job.TrainingOptions;
 import io.tutti.training.job.TrainingSummary;
+
 import org.springframework.context.ApplicationContext;
 
 /**
@@ -129,7 +131,7 @@ final class TrainingRun {
 			return exitCode(train(joined, stop, this.watch));
 		}
 		try (TrainingProgressBar bar = new TrainingProgressBar(System.err, Terminal.showsLiveLines(System.getenv()))) {
-			TrainingSummary summary = train(joined, stop, TrainingListeners.of(bar, this.watch));
+			TrainingSummary summary = train(joined, stop, new TrainingListeners(List.of(bar, this.watch)));
 			System.out.println(TrainingReportText.of(summary));
 			return exitCode(summary);
 		}

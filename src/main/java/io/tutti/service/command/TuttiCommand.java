@@ -7,11 +7,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import io.tutti.ExitCode;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
@@ -20,7 +23,7 @@ import picocli.CommandLine.TypeConversionException;
 /**
  * The command line. Selects the command that the first word names.
  */
-@Command(name = "tutti", mixinStandardHelpOptions = true, versionProvider = VersionProvider.class,
+@Command(name = "tutti", mixinStandardHelpOptions = true, versionProvider = TuttiCommand.VersionProvider.class,
 		description = "Collective communication and data-parallel training for the JVM.",
 		exitCodeOnInvalidInput = ExitCode.BAD_CONFIGURATION, exitCodeOnExecutionException = ExitCode.INTERNAL,
 		footerHeading = "%nExamples:%n",
@@ -188,10 +191,17 @@ public final class TuttiCommand implements Runnable {
 		if (args.length > 0 && (!args[0].startsWith("-") || isRootOption(args[0]))) {
 			return args;
 		}
-		String[] completed = new String[args.length + 1];
-		completed[0] = DEFAULT_COMMAND;
-		System.arraycopy(args, 0, completed, 1, args.length);
-		return completed;
+		return Stream.concat(Stream.of(DEFAULT_COMMAND), Stream.of(args)).toArray(String[]::new);
+	}
+
+	/** Reports a refused argument as a mistake on the command line. */
+	static <T extends @Nullable Object> T checked(CommandLine commandLine, Supplier<T> arguments) {
+		try {
+			return arguments.get();
+		}
+		catch (IllegalArgumentException ex) {
+			throw new ParameterException(commandLine, ex.getMessage(), ex);
+		}
 	}
 
 	private static boolean isRootOption(String option) {
@@ -209,6 +219,18 @@ public final class TuttiCommand implements Runnable {
 	@Override
 	public void run() {
 		throw new ParameterException(this.spec.commandLine(), "a command is missing");
+	}
+
+	/** Provides the version from the jar's manifest. */
+	static final class VersionProvider implements IVersionProvider {
+
+		@Override
+		public String[] getVersion() {
+			String version = TuttiCommand.class.getPackage().getImplementationVersion();
+			return new String[] { "Tutti " + ((version != null) ? version : "(not from a jar)"),
+					"Java " + Runtime.version() };
+		}
+
 	}
 
 }
