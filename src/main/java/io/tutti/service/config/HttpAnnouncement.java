@@ -6,6 +6,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.boot.web.server.Ssl;
+import org.springframework.boot.web.server.autoconfigure.ServerProperties;
 import org.springframework.boot.web.server.context.WebServerInitializedEvent;
 import org.springframework.context.ApplicationListener;
 
@@ -22,9 +24,9 @@ public final class HttpAnnouncement implements ApplicationListener<WebServerInit
 
 	private volatile @Nullable String url;
 
-	HttpAnnouncement(HttpBinding binding, boolean secured) {
+	HttpAnnouncement(HttpBinding binding, ServerProperties server) {
 		this.binding = binding;
-		this.scheme = secured ? "https" : "http";
+		this.scheme = Ssl.isEnabled(server.getSsl()) ? "https" : "http";
 	}
 
 	@Override

@@ -4,8 +4,6 @@ import io.tutti.engine.RankAssignment;
 import io.tutti.launch.ExposureCheck;
 
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.web.server.Ssl;
-import org.springframework.boot.web.server.autoconfigure.ServerProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -16,18 +14,13 @@ import org.springframework.core.env.Environment;
  */
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(HttpProperties.class)
-@Import({ HttpCertificate.class, WebServerFolder.class })
+@Import({ HttpAnnouncement.class, HttpCertificate.class, WebServerFolder.class })
 public class HttpConfiguration {
 
 	@Bean
 	HttpBinding httpBinding(HttpProperties properties, RankAssignment assignment, Environment environment,
 			ExposureCheck exposure) {
 		return new HttpBinding(properties, assignment.localRank(), environment, exposure);
-	}
-
-	@Bean
-	HttpAnnouncement httpAnnouncement(HttpBinding binding, ServerProperties server) {
-		return new HttpAnnouncement(binding, Ssl.isEnabled(server.getSsl()));
 	}
 
 }

@@ -1,7 +1,6 @@
 package io.tutti.service.config;
 
 import java.net.Inet4Address;
-import java.net.InetAddress;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.Predicate;
@@ -33,7 +32,7 @@ final class NetworkSelection {
 		boolean ipv6 = rendezvous.contains(":");
 		Comparator<HostAddress> best = Comparator
 			.comparing((HostAddress candidate) -> candidate.address().isLinkLocalAddress())
-			.thenComparing((candidate) -> isIpv6(candidate.address()) != ipv6);
+			.thenComparing((candidate) -> candidate.address() instanceof Inet4Address == ipv6);
 		return fitting(wanted).stream().min(best).orElseThrow(() -> nothingFits(wanted));
 	}
 
@@ -56,10 +55,6 @@ final class NetworkSelection {
 				"tutti.network.interface=" + wanted + " is not an interface of this host that is up and has an address",
 				"Available: " + (there.isEmpty() ? "none" : there)
 						+ ". Give one's name, a prefix of its name, or a network of its address");
-	}
-
-	private static boolean isIpv6(InetAddress address) {
-		return !(address instanceof Inet4Address);
 	}
 
 }

@@ -2,6 +2,7 @@ package io.tutti.service.config;
 
 import java.net.SocketException;
 import java.util.Objects;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -24,7 +25,12 @@ final class ServerFailureAnalyzer implements FailureAnalyzer {
 
 	@Override
 	public @Nullable FailureAnalysis analyze(Throwable failure) {
-		return causes(failure).flatMap((cause) -> Stream.ofNullable(explain(cause))).findFirst().orElse(null);
+		return first(failure, ServerFailureAnalyzer::explain);
+	}
+
+	/** The first explanation of a failure or one of its causes. */
+	static @Nullable FailureAnalysis first(Throwable failure, Function<Throwable, @Nullable FailureAnalysis> explain) {
+		return causes(failure).map(explain).filter(Objects::nonNull).findFirst().orElse(null);
 	}
 
 	private static @Nullable FailureAnalysis explain(Throwable cause) {

@@ -19,13 +19,7 @@ final class StartupFailureAnalyzer implements FailureAnalyzer {
 
 	@Override
 	public @Nullable FailureAnalysis analyze(Throwable failure) {
-		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-			FailureAnalysis analysis = explain(cause);
-			if (analysis != null) {
-				return analysis;
-			}
-		}
-		return null;
+		return ServerFailureAnalyzer.first(failure, StartupFailureAnalyzer::explain);
 	}
 
 	private static @Nullable FailureAnalysis explain(Throwable cause) {

@@ -81,7 +81,7 @@ final class GroupMetrics implements MeterBinder {
 
 	private void bindPeers(MeterRegistry registry, String state, ToIntFunction<PeerSummary> count) {
 		Gauge.builder("tutti.peers", this, (self) -> {
-			PeerSummary peers = self.peers();
+			PeerSummary peers = self.peers((_) -> true);
 			return (peers != null) ? count.applyAsInt(peers) : Double.NaN;
 		}).description("Other ranks by state").tag("state", state).register(registry);
 	}
@@ -103,10 +103,6 @@ final class GroupMetrics implements MeterBinder {
 	private double formingNanos() {
 		long nanos = this.group.formedAfter().toNanos();
 		return (nanos > 0) ? nanos : Double.NaN;
-	}
-
-	private @Nullable PeerSummary peers() {
-		return peers((_) -> true);
 	}
 
 	/**

@@ -39,7 +39,7 @@ final class PageLinks {
 	String html() {
 		List<String> links = new ArrayList<>();
 		if (this.environment.getProperty("tutti.http.enabled", Boolean.class, true)) {
-			String api = property("tutti.http.base-path", "/api/v1");
+			String api = this.environment.getProperty("tutti.http.base-path", "/api/v1");
 			links.add(link(api + "/flight-recorder/analysis", "analysis"));
 			links.add(link(api + "/flight-recorder", "flight recorder"));
 			links.add(link(api + "/flight-recorder?format=chrome-trace", "timeline"));
@@ -49,14 +49,14 @@ final class PageLinks {
 			links.add(link(EndpointPath.of(this.beans.getBean(WebEndpointProperties.class), "prometheus"), "meters"));
 		}
 		if (this.beans.containsBean(DESCRIPTION)) {
-			links.add(link(property("springdoc.api-docs.path", "/v3/api-docs"), "API description"));
+			links.add(link(this.environment.getProperty("springdoc.api-docs.path", "/v3/api-docs"), "API description"));
 		}
 		return String.join(" ·\n    ", links);
 	}
 
 	private boolean isManagementOnThisPort() {
 		String port = this.environment.getProperty(MANAGEMENT_PORT);
-		return port == null || Objects.equals(port, property("server.port", "8080"));
+		return port == null || Objects.equals(port, this.environment.getProperty("server.port", "8080"));
 	}
 
 	private String link(String path, String text) {
@@ -69,10 +69,6 @@ final class PageLinks {
 		String path = this.environment.resolvePlaceholders(PageController.PATH);
 		int names = StringUtils.tokenizeToStringArray(path, "/").length;
 		return "../".repeat(names);
-	}
-
-	private String property(String name, String unset) {
-		return this.environment.getProperty(name, unset);
 	}
 
 }
