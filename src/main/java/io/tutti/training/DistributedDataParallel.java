@@ -8,7 +8,6 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 import io.tutti.DataType;
 import io.tutti.ProcessGroup;
@@ -154,7 +153,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 * @throws ReplicaMismatchException if the ranks' models or settings differ
 	 */
 	public DistributedDataParallel(ProcessGroup group, ModelTensors model, DataParallelSettings settings) {
-		this(group, model, null, settings, null, 0);
+		this(group, model, settings, null);
 	}
 
 	/**
@@ -163,7 +162,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 * @param model the model; the caller keeps ownership
 	 * @param settings the same on every rank
 	 * @param onDevice device collectives of the group, for the gradients of a model on a
-	 * GPU
+	 * GPU; {@code null} for the CPU
 	 * @throws IllegalArgumentException if no parameter requires a gradient and has
 	 * elements, if such a parameter has another type than float16, bfloat16, float32 or
 	 * float64 or is computed from another tensor, if parameters are on several devices,
@@ -171,8 +170,8 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 * @throws ReplicaMismatchException if the ranks' models or settings differ
 	 */
 	public DistributedDataParallel(ProcessGroup group, ModelTensors model, DataParallelSettings settings,
-			DeviceCollectives onDevice) {
-		this(group, model, null, settings, onDevice, 0);
+			@Nullable DeviceCollectives onDevice) {
+		this(group, model, null, settings, 0, (first) -> ParameterPlacement.of(first).memory(group, onDevice));
 	}
 
 	/**
@@ -189,12 +188,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 */
 	public DistributedDataParallel(ProcessGroup group, Module module, DataParallelSettings settings,
 			@Nullable DeviceCollectives onDevice, int piggybackedValues) {
-		this(group, ModelTensors.of(module), module, settings, onDevice, piggybackedValues);
-	}
-
-	private DistributedDataParallel(ProcessGroup group, ModelTensors model, @Nullable Module module,
-			DataParallelSettings settings, @Nullable DeviceCollectives onDevice, int piggybackedValues) {
-		this(group, model, module, settings, piggybackedValues,
+		this(group, ModelTensors.of(module), module, settings, piggybackedValues,
 				(first) -> ParameterPlacement.of(first).memory(group, onDevice));
 	}
 
@@ -257,11 +251,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 
 	/** The tensors without duplicates, under their first names. */
 	private static List<Parameter> distinct(List<Parameter> tensors) {
-		int[] first = TensorIdentity.firstIndices(tensors.stream().map(Parameter::tensor).toList());
-		return IntStream.range(0, first.length)
-			.filter((index) -> first[index] == index)
-			.mapToObj(tensors::get)
-			.toList();
+		return TensorIdentity.distinct(tensors, Parameter::tensor);
 	}
 
 	/**

@@ -148,10 +148,6 @@ final class GradientBuckets implements AutoCloseable {
 		return this.waitedNanos;
 	}
 
-	private boolean overlaps() {
-		return this.overlap.getAsBoolean();
-	}
-
 	void zero() {
 		requireUnbroken();
 		completeAnnounced();
@@ -481,7 +477,8 @@ final class GradientBuckets implements AutoCloseable {
 	 * after the backward pass.
 	 */
 	private void startComplete() {
-		while (overlaps() && this.started < this.buckets.size() - 1 && this.buckets.get(this.started).isComplete()) {
+		while (this.overlap.getAsBoolean() && this.started < this.buckets.size() - 1
+				&& this.buckets.get(this.started).isComplete()) {
 			this.allReducedBytes += this.buckets.get(this.started++).startReducing(this.settings.scaling().op());
 		}
 	}

@@ -37,7 +37,7 @@ record ParameterPlacement(torch.DeviceType kind, int index) {
 				throw new IllegalArgumentException("parameters must all be on one device, the first is on " + first
 						+ ", got " + parameter + " on " + place);
 			}
-			if (!place.isKnown()) {
+			if (!place.isHost() && place.kind() != torch.DeviceType.CUDA) {
 				throw new IllegalArgumentException(
 						"parameters must be in main memory or on a GPU, got " + parameter + " on " + place);
 			}
@@ -47,10 +47,6 @@ record ParameterPlacement(torch.DeviceType kind, int index) {
 								+ parameter + " of type " + parameter.tensor().scalar_type().intern());
 			}
 		}
-	}
-
-	private boolean isKnown() {
-		return this.kind == torch.DeviceType.CPU || this.kind == torch.DeviceType.CUDA;
 	}
 
 	/** Whether the parameters are in main memory. */

@@ -3,6 +3,7 @@ package io.tutti.training.internal;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 
 import org.bytedeco.javacpp.LongPointer;
@@ -23,10 +24,15 @@ public final class TensorIdentity {
 
 	/** The tensors without duplicates, in order of their first occurrence. */
 	public static List<Tensor> distinct(List<Tensor> tensors) {
-		int[] first = firstIndices(tensors);
+		return distinct(tensors, Function.identity());
+	}
+
+	/** The entries whose tensors are those of no entry before. */
+	public static <T> List<T> distinct(List<T> entries, Function<T, Tensor> tensor) {
+		int[] first = firstIndices(entries.stream().map(tensor).toList());
 		return IntStream.range(0, first.length)
 			.filter((index) -> first[index] == index)
-			.mapToObj(tensors::get)
+			.mapToObj(entries::get)
 			.toList();
 	}
 

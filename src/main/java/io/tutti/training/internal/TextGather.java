@@ -28,7 +28,8 @@ public final class TextGather {
 					"a text to compare is " + bytes.length + " bytes, more than " + MAX_BYTES);
 		}
 		int[] lengths = gatherLengths(group, bytes.length);
-		int slot = roundedUp(Arrays.stream(lengths).max().orElseThrow());
+		int elements = Math.ceilDiv(Arrays.stream(lengths).max().orElseThrow(), Integer.BYTES);
+		int slot = elements * Integer.BYTES;
 		byte[] all = new byte[Math.multiplyExact(slot, group.worldSize())];
 		group.allGather(MemorySegment.ofArray(Arrays.copyOf(bytes, slot)), MemorySegment.ofArray(all), DataType.INT32);
 		List<String> texts = new ArrayList<>();
@@ -47,11 +48,6 @@ public final class TextGather {
 			}
 		}
 		return lengths;
-	}
-
-	/** Rounds up to whole INT32 elements. */
-	private static int roundedUp(int bytes) {
-		return (bytes + Integer.BYTES - 1) / Integer.BYTES * Integer.BYTES;
 	}
 
 }
