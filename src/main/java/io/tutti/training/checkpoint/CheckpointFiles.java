@@ -8,9 +8,10 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.security.MessageDigest;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -19,8 +20,8 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import io.tutti.engine.spi.Sha256;
-
 import tools.jackson.core.JacksonException;
 
 /**
@@ -52,7 +53,7 @@ final class CheckpointFiles implements Closeable {
 	/** Far more than any of the two text files needs. */
 	private static final long MAX_TEXT_BYTES = 64 << 20;
 
-	private final CheckpointManifest manifest;
+	private final Manifest manifest;
 
 	private final List<Shard> shards = new ArrayList<>();
 
@@ -113,11 +114,9 @@ final class CheckpointFiles implements Closeable {
 		Map<String, String> values = new LinkedHashMap<>();
 		job.values().forEach((value) -> values.put(value.name(), value.value()));
 		byte[] json = SafetensorsFormat.MAPPER.writerWithDefaultPrettyPrinter()
-			.writeValueAsBytes(new CheckpointManifest(CheckpointManifest.VERSION, values, progress, optimizerType,
-					modelFiles, optimizerFiles));
-		MessageDigest digest = Sha256.newDigest();
-		digest.update(json);
-		sums.put(MANIFEST, Sha256.hex(digest));
+			.writeValueAsBytes(
+					new Manifest(Manifest.VERSION, values, progress, optimizerType, modelFiles, optimizerFiles));
+		sums.put(MANIFEST, HexFormat.of().formatHex(Sha256.of(json)));
 		writeAndFlush(directory.resolve(MANIFEST), json);
 		StringBuilder text = new StringBuilder();
 		sums.forEach((name, sum) -> text.append(sum).append("  ").append(name).append('\n'));
@@ -125,7 +124,7 @@ final class CheckpointFiles implements Closeable {
 	}
 
 	/** The job, the progress and the optimizer's type. */
-	CheckpointManifest manifest() {
+	Manifest manifest() {
 		return this.manifest;
 	}
 
@@ -217,13 +216,11 @@ final class CheckpointFiles implements Closeable {
 		return sums;
 	}
 
-	private static CheckpointManifest manifest(Path directory, String sum) throws IOException {
+	private static Manifest manifest(Path directory, String sum) throws IOException {
 		byte[] json = content(directory.resolve(MANIFEST));
-		MessageDigest digest = Sha256.newDigest();
-		digest.update(json);
-		requireSum(MANIFEST, sum, Sha256.hex(digest));
+		requireSum(MANIFEST, sum, HexFormat.of().formatHex(Sha256.of(json)));
 		try {
-			return SafetensorsFormat.MAPPER.readValue(json, CheckpointManifest.class);
+			return SafetensorsFormat.MAPPER.readValue(json, Manifest.class);
 		}
 		catch (JacksonException ex) {
 			Throwable reason = (ex.getCause() instanceof IllegalArgumentException cause) ? cause : ex;
@@ -270,6 +267,36 @@ final class CheckpointFiles implements Closeable {
 				tensors.put(header, shard);
 			}
 		}
+	}
+
+	/**
+	 * The file {@code checkpoint.json} of a checkpoint.
+	 *
+	 * @param version version of the layout
+	 * @param job names and values of the job's fingerprint
+	 * @param progress progress of the job
+	 * @param optimizer type of the optimizer, such as {@code SGD}
+	 * @param model names of the files with the model's tensors
+	 * @param optimizerState names of the files with the optimizer's tensors
+	 */
+	record Manifest(@JsonProperty(required = true) int version, @JsonProperty(required = true) Map<String, String> job,
+			@JsonProperty(required = true) Progress progress, @JsonProperty(required = true) String optimizer,
+			@JsonProperty(required = true) List<String> model,
+			@JsonProperty(required = true) List<String> optimizerState) {
+
+		/** Version of the layout. */
+		static final int VERSION = 2;
+
+		Manifest {
+			if (version != VERSION) {
+				throw new IllegalArgumentException(
+						"its version is " + version + ", this build reads version " + VERSION);
+			}
+			job = Collections.unmodifiableMap(new LinkedHashMap<>(job));
+			model = List.copyOf(model);
+			optimizerState = List.copyOf(optimizerState);
+		}
+
 	}
 
 }

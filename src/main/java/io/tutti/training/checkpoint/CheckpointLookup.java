@@ -1,5 +1,6 @@
 package io.tutti.training.checkpoint;
 
+import java.util.List;
 import java.util.Optional;
 
 import io.tutti.ExitCode;
@@ -13,17 +14,7 @@ import io.tutti.ProcessGroup;
  * empty if it can
  * @param checkpoint the checkpoint, whose tensors follow; empty if there is none
  */
-record CheckpointLookup(int exitCode, String rejection, Optional<CheckpointContents> checkpoint) {
-
-	static final CheckpointLookup NOTHING = new CheckpointLookup(ExitCode.DONE, "", Optional.empty());
-
-	static CheckpointLookup rejected(int exitCode, String reason) {
-		return new CheckpointLookup(exitCode, reason, Optional.empty());
-	}
-
-	static CheckpointLookup found(CheckpointContents checkpoint) {
-		return new CheckpointLookup(ExitCode.DONE, "", Optional.of(checkpoint));
-	}
+record CheckpointLookup(int exitCode, String rejection, Optional<Contents> checkpoint) {
 
 	/** Broadcasts rank 0's result to every rank. A collective call. */
 	CheckpointLookup broadcast(ProcessGroup group) {
@@ -37,6 +28,16 @@ record CheckpointLookup(int exitCode, String rejection, Optional<CheckpointConte
 		if (!this.rejection.isEmpty()) {
 			throw CheckpointException.onEveryRank(this.exitCode, this.rejection, null);
 		}
+	}
+
+	/**
+	 * Description of a checkpoint, which precedes the data of its tensors.
+	 *
+	 * @param progress progress of its job
+	 * @param model the model's parameters and buffers
+	 * @param optimizer the optimizer's tensors
+	 */
+	record Contents(Progress progress, List<TensorHeader> model, List<TensorHeader> optimizer) {
 	}
 
 }

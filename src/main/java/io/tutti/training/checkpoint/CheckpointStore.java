@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.function.Consumer;
@@ -308,11 +309,11 @@ public final class CheckpointStore implements AutoCloseable {
 	private record Found(CheckpointLookup lookup, @Nullable CheckpointFiles files) implements AutoCloseable {
 
 		static Found nothing() {
-			return new Found(CheckpointLookup.NOTHING, null);
+			return rejected(ExitCode.DONE, "");
 		}
 
 		static Found rejected(int exitCode, String reason) {
-			return new Found(CheckpointLookup.rejected(exitCode, reason), null);
+			return new Found(new CheckpointLookup(exitCode, reason, Optional.empty()), null);
 		}
 
 		@Override
@@ -365,8 +366,10 @@ public final class CheckpointStore implements AutoCloseable {
 			return Found.rejected(ExitCode.BAD_CONFIGURATION,
 					"checkpoint " + checkpoint + " belongs to another job: " + difference + ADVICE);
 		}
-		return new Found(CheckpointLookup
-			.found(new CheckpointContents(files.manifest().progress(), files.model(), files.optimizer())), files);
+		return new Found(
+				new CheckpointLookup(ExitCode.DONE, "", Optional
+					.of(new CheckpointLookup.Contents(files.manifest().progress(), files.model(), files.optimizer()))),
+				files);
 	}
 
 	/** The call in which the other ranks wait for the data has a time limit. */
@@ -396,8 +399,8 @@ public final class CheckpointStore implements AutoCloseable {
 	 * Replaces the state once all of it has arrived, so that the loss of rank 0 in
 	 * between leaves no rank with a part of it.
 	 */
-	private Progress restore(CheckpointContents contents, @Nullable CheckpointFiles files, Consumer<Progress> replaced)
-			throws IOException {
+	private Progress restore(CheckpointLookup.Contents contents, @Nullable CheckpointFiles files,
+			Consumer<Progress> replaced) throws IOException {
 		try (Arena arena = Arena.ofShared()) {
 			List<StoredTensor> model = broadcast(contents.model(), (files != null) ? files::readModel : null, arena);
 			List<StoredTensor> optimizer = broadcast(contents.optimizer(),
