@@ -1,6 +1,6 @@
 package io.tutti.launch;
 
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
@@ -8,19 +8,17 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Properties of rank resolution; {@code null} for those that are not set.
+ * Properties of rank resolution.
  *
- * @param rank {@code tutti.rank}
- * @param worldSize {@code tutti.world-size}; also the world size of a pod that has only
- * an index
- * @param masterAddress {@code tutti.master-address}; overrides every launcher's own
- * @param masterPort {@code tutti.master-port}; overrides every launcher's own
+ * @param variables {@code tutti.rank}, {@code tutti.world-size}, which is also the world
+ * size of a pod that has only an index, {@code tutti.master-address} and
+ * {@code tutti.master-port}, which override every launcher's own: those that are set, as
+ * text, so that they are parsed like variables
  * @param portOffset {@code tutti.rendezvous.port-offset}: distance of the rendezvous port
  * from {@code MASTER_PORT} where torchrun's agent uses that port
  * @param onConflict {@code tutti.launcher.on-conflict}
  */
-public record ResolutionSettings(@Nullable Integer rank, @Nullable Integer worldSize, @Nullable String masterAddress,
-		@Nullable Integer masterPort, int portOffset, OnConflict onConflict) {
+public record ResolutionSettings(Map<String, String> variables, int portOffset, OnConflict onConflict) {
 
 	static final String RANK = "tutti.rank";
 
@@ -37,8 +35,12 @@ public record ResolutionSettings(@Nullable Integer rank, @Nullable Integer world
 	private static final int DEFAULT_PORT_OFFSET = 1;
 
 	/** No property set. */
-	public static final ResolutionSettings DEFAULTS = new ResolutionSettings(null, null, null, null,
-			DEFAULT_PORT_OFFSET, OnConflict.WARN);
+	public static final ResolutionSettings DEFAULTS = new ResolutionSettings(Map.of(), DEFAULT_PORT_OFFSET,
+			OnConflict.WARN);
+
+	public ResolutionSettings {
+		variables = Map.copyOf(variables);
+	}
 
 	/**
 	 * Settings from a source of properties, such as a Spring environment's
@@ -48,20 +50,13 @@ public record ResolutionSettings(@Nullable Integer rank, @Nullable Integer world
 	 */
 	public static ResolutionSettings from(Function<String, @Nullable String> properties) {
 		Integer offset = number(properties, PORT_OFFSET, 0, WholeNumber.MAX_PORT);
-		return new ResolutionSettings(number(properties, RANK, 0, WholeNumber.MAX_WORLD_SIZE - 1),
-				number(properties, WORLD_SIZE, 1, WholeNumber.MAX_WORLD_SIZE), properties.apply(MASTER_ADDRESS),
-				number(properties, MASTER_PORT, 1, WholeNumber.MAX_PORT),
-				(offset != null) ? offset : DEFAULT_PORT_OFFSET, onConflict(properties.apply(ON_CONFLICT)));
-	}
-
-	/** The properties that are set, as text, so that they are parsed like variables. */
-	Map<String, String> asVariables() {
-		Map<String, String> variables = new LinkedHashMap<>();
-		putIfSet(variables, RANK, this.rank);
-		putIfSet(variables, WORLD_SIZE, this.worldSize);
-		putIfSet(variables, MASTER_ADDRESS, this.masterAddress);
-		putIfSet(variables, MASTER_PORT, this.masterPort);
-		return variables;
+		Map<String, String> variables = new HashMap<>();
+		putIfSet(variables, RANK, number(properties, RANK, 0, WholeNumber.MAX_WORLD_SIZE - 1));
+		putIfSet(variables, WORLD_SIZE, number(properties, WORLD_SIZE, 1, WholeNumber.MAX_WORLD_SIZE));
+		putIfSet(variables, MASTER_ADDRESS, properties.apply(MASTER_ADDRESS));
+		putIfSet(variables, MASTER_PORT, number(properties, MASTER_PORT, 1, WholeNumber.MAX_PORT));
+		return new ResolutionSettings(variables, (offset != null) ? offset : DEFAULT_PORT_OFFSET,
+				onConflict(properties.apply(ON_CONFLICT)));
 	}
 
 	private static void putIfSet(Map<String, String> variables, String name, @Nullable Object value) {

@@ -24,7 +24,7 @@ final class Variables {
 
 	Variables(Map<String, String> environment, ResolutionSettings settings) {
 		this.values = new HashMap<>(environment);
-		this.values.putAll(settings.asVariables());
+		this.values.putAll(settings.variables());
 	}
 
 	boolean has(String name) {
