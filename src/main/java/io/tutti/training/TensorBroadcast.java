@@ -45,7 +45,7 @@ final class TensorBroadcast {
 			}
 			group.broadcast(memories, DataType.UINT8, root);
 			written.forEach(TensorMemory::recordWrite);
-			copies.forEach(Copy::writeBack);
+			copies.forEach((copy) -> copy.tensor().copy_(copy.values()));
 		}
 		finally {
 			copies.forEach(Copy::close);
@@ -62,10 +62,6 @@ final class TensorBroadcast {
 			Tensor values = inMemoryOrder ? TensorMemory.resolved(tensor) : TensorMemory.values(tensor);
 			values.retainReference();
 			return new Copy(tensor, values);
-		}
-
-		void writeBack() {
-			this.tensor.copy_(this.values);
 		}
 
 		void close() {

@@ -108,11 +108,8 @@ final class ElasticTrainingRun {
 		}
 	}
 
-	/**
-	 * Checks the shares of an elastic job.
-	 * @throws BadConfigurationException if they hold for one world size only
-	 */
-	static void requireSharesOfAnyWorldSize(TrainingOptions options) {
+	/** Configured weights hold for one world size only. */
+	private static void requireSharesOfAnyWorldSize(TrainingOptions options) {
 		if (options.shares().weights() != null) {
 			throw new BadConfigurationException(
 					"--rank-weights " + options.shares()
