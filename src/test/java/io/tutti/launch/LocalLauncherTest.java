@@ -98,13 +98,13 @@ class LocalLauncherTest {
 
 	@Test
 	void aRankThatEndsBeforeTheOneThatAbortedItIsNotTheFirstToFail() throws Exception {
-		assertThat(launcher(train("[ $RANK = 1 ] && exit 80; sleep 0.3; exit 64"), 3, 0).run()).isEqualTo(64);
+		assertThat(patient(train("[ $RANK = 1 ] && exit 80; sleep 0.3; exit 64"), 3, 0).run()).isEqualTo(64);
 		assertThat(errLines()).singleElement()
 			.asString()
 			.matches("tutti launch: rank [02] ended with 64; .*rank 1 80.*");
-		assertThat(launcher(train("[ $RANK = 1 ] && exit 80; sleep 0.3; exit 79"), 2, 0).run()).isEqualTo(79);
-		assertThat(launcher(train("[ $RANK = 1 ] && exit 76; sleep 0.3; kill -9 $$"), 2, 0).run()).isEqualTo(137);
-		assertThat(launcher(train("[ $RANK = 1 ] && exit 76; sleep 0.3; exit 79"), 2, 0).run()).isEqualTo(76);
+		assertThat(patient(train("[ $RANK = 1 ] && exit 80; sleep 0.3; exit 79"), 2, 0).run()).isEqualTo(79);
+		assertThat(patient(train("[ $RANK = 1 ] && exit 76; sleep 0.3; kill -9 $$"), 2, 0).run()).isEqualTo(137);
+		assertThat(patient(train("[ $RANK = 1 ] && exit 76; sleep 0.3; exit 79"), 2, 0).run()).isEqualTo(76);
 	}
 
 	@Test
@@ -116,7 +116,7 @@ class LocalLauncherTest {
 	/** Its code says that a restart cannot help. */
 	@Test
 	void aProgramThatLostItsPeerIsNotTheFirstToFailEither() throws Exception {
-		assertThat(launcher(program("[ $RANK = 0 ] && exit 76; sleep 0.3; exit 65"), 2, 2).run()).isEqualTo(65);
+		assertThat(patient(program("[ $RANK = 0 ] && exit 76; sleep 0.3; exit 65"), 2, 2).run()).isEqualTo(65);
 		assertThat(errLines()).singleElement().asString().doesNotContain("restarting");
 	}
 
@@ -131,7 +131,7 @@ class LocalLauncherTest {
 
 	@Test
 	void ranksThatEndByThemselvesAreNotTerminated() throws Exception {
-		int code = launcher(program("[ $RANK = 1 ] && kill -9 $$; sleep 0.3; exit 76"), 3, 0).run();
+		int code = patient(program("[ $RANK = 1 ] && kill -9 $$; sleep 0.3; exit 76"), 3, 0).run();
 		assertThat(code).isEqualTo(137);
 		assertThat(errLines()).singleElement()
 			.asString()
@@ -732,6 +732,12 @@ class LocalLauncherTest {
 
 	private LocalLauncher launcher(LaunchedCommand command, int ranks, int maxRestarts) {
 		return launcher(plan(command, ranks, maxRestarts));
+	}
+
+	/** Of ranks that end by themselves, however busy the machine is. */
+	private LocalLauncher patient(LaunchedCommand command, int ranks, int maxRestarts) {
+		return launcher(plan(command, ranks, maxRestarts), new LaunchTimings(LIMIT, TIMINGS.terminate(),
+				TIMINGS.drain(), TIMINGS.serveStop(), TIMINGS.kill(), TIMINGS.notice()));
 	}
 
 	private LocalLauncher launcher(LaunchPlan plan) {
