@@ -20,7 +20,8 @@ import org.springframework.core.env.ConfigurableEnvironment;
  */
 public final class BackendProfile implements EnvironmentPostProcessor, Ordered {
 
-	private static final String PROPERTY = "tutti.backend";
+	/** Name of the property. */
+	public static final String PROPERTY = "tutti.backend";
 
 	@Override
 	public void postProcessEnvironment(ConfigurableEnvironment environment, SpringApplication application) {
@@ -35,7 +36,11 @@ public final class BackendProfile implements EnvironmentPostProcessor, Ordered {
 		requireAtMostOne(environment.getActiveProfiles());
 	}
 
-	private static void requireKnown(String name) {
+	/**
+	 * Checks the value of the property.
+	 * @throws BadConfigurationException if it does not name a backend
+	 */
+	public static void requireKnown(String name) {
 		if (!Backends.names().contains(name)) {
 			throw new BadConfigurationException(PROPERTY + "=" + name + " is not a backend", NearestName.advice(name,
 					Backends.names(), "The backends are " + String.join(", ", Backends.names())));

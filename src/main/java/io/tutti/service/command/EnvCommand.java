@@ -12,6 +12,7 @@ import io.tutti.ExitCode;
 import io.tutti.launch.RankResolution;
 import io.tutti.launch.ResolutionException;
 import io.tutti.launch.ResolutionSettings;
+import io.tutti.service.backend.BackendProfile;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -61,7 +62,9 @@ public final class EnvCommand implements Callable<Integer> {
 	public Integer call() {
 		List<String> arguments = PropertyArguments.of(this.spec.commandLine(), this.rest);
 		try {
-			ResolutionSettings settings = ResolutionSettings.from(this.properties.apply(arguments));
+			Function<String, @Nullable String> configured = this.properties.apply(arguments);
+			requireBackend(configured.apply(BackendProfile.PROPERTY));
+			ResolutionSettings settings = ResolutionSettings.from(configured);
 			RankDescription report = RankDescription.of(RankResolution.resolve(this.environment, settings));
 			write(System.out, this.json ? report.json() + "\n" : report.text());
 			return ExitCode.DONE;
@@ -69,6 +72,13 @@ public final class EnvCommand implements Callable<Integer> {
 		catch (ResolutionException | IllegalArgumentException ex) {
 			write(System.err, "tutti env: " + ex.getMessage() + "\n");
 			return ExitCode.BAD_CONFIGURATION;
+		}
+	}
+
+	/** A rank would not start with the name of no backend. */
+	private static void requireBackend(@Nullable String name) {
+		if (name != null) {
+			BackendProfile.requireKnown(name);
 		}
 	}
 

@@ -108,6 +108,14 @@ class EnvCommandTest {
 	}
 
 	@Test
+	void anUnknownBackendIsNamedAsByARank() {
+		assertThat(execute(new EnvCommand(), "--tutti.backend=foo")).isEqualTo(64);
+		assertThat(this.writes).isEmpty();
+		assertThat(this.err.toString(StandardCharsets.UTF_8))
+			.isEqualTo("tutti env: tutti.backend=foo is not a backend. The backends are tcp, mpi, nccl\n");
+	}
+
+	@Test
 	void anUnknownOptionEndsWithBadConfiguration() {
 		assertThat(env(Map.of(), "--yaml")).isEqualTo(64);
 	}
