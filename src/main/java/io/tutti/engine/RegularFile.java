@@ -45,7 +45,7 @@ public final class RegularFile {
 			return "there is no such file";
 		}
 		catch (IOException ex) {
-			return ex.toString();
+			return FailureReason.of(ex);
 		}
 	}
 

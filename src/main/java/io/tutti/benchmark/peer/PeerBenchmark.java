@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 import io.tutti.benchmark.Measurement;
+import io.tutti.engine.FailureReason;
 
 /**
  * Runs the benchmarks of other systems on this host, one after the other. The ranks of
@@ -73,7 +74,7 @@ public final class PeerBenchmark {
 					lines.addAll(run(peer, variant));
 				}
 				catch (IOException ex) {
-					this.notes.accept(peer.label() + " (" + variant.name() + ") failed: " + ex);
+					this.notes.accept(peer.label() + " (" + variant.name() + ") failed: " + FailureReason.of(ex));
 				}
 			}
 		}

@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
+import io.tutti.engine.FailureReason;
+
 /**
  * Runs a bundled Python program with the first {@code python3} of the search path that
  * has PyTorch with {@code torch.distributed}, over TCP and with an allocator that keeps
@@ -92,7 +94,7 @@ public final class TorchProgram {
 			return List.of();
 		}
 		catch (IOException ex) {
-			this.notes.accept(LABEL + " failed: " + ex);
+			this.notes.accept(LABEL + " failed: " + FailureReason.of(ex));
 			return List.of();
 		}
 	}

@@ -11,6 +11,7 @@ import java.util.Properties;
 import java.util.stream.Stream;
 
 import io.tutti.BackendUnavailableException;
+import io.tutti.engine.FailureReason;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -181,7 +182,7 @@ public final class NativeLibraryPreparation {
 	private static BackendUnavailableException unavailable(LibraryCache cache, BundledLibraries bundled,
 			IOException failure) {
 		return new BackendUnavailableException("libtorch",
-				"its native libraries cannot be unpacked into " + cache.folder() + ": " + failure,
+				"its native libraries cannot be unpacked into " + cache.folder() + ": " + FailureReason.of(failure),
 				"Give the user a writable folder there with " + bundled.megabytes()
 						+ " MB free, or name another one that only this user can write to in the system property "
 						+ CACHE_PROPERTY + " (-D" + CACHE_PROPERTY + "=FOLDER)",

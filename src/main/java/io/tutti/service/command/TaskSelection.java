@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.zip.ZipFile;
 
+import io.tutti.engine.FailureReason;
 import io.tutti.training.table.ClassifierTask;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -85,7 +86,8 @@ final class TaskSelection {
 			found.forEach(jars::add);
 		}
 		catch (IOException ex) {
-			throw new IllegalArgumentException("--class-path: the folder " + folder + " cannot be read: " + ex, ex);
+			throw new IllegalArgumentException(
+					"--class-path: the folder " + folder + " cannot be read: " + FailureReason.of(ex), ex);
 		}
 		if (jars.isEmpty()) {
 			throw new IllegalArgumentException("--class-path: the folder " + folder + " holds no jar");

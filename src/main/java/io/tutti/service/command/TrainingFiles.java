@@ -9,6 +9,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 import io.tutti.BadConfigurationException;
+import io.tutti.engine.FailureReason;
 import io.tutti.training.checkpoint.CheckpointException;
 import io.tutti.training.job.ReportException;
 import io.tutti.training.internal.AtomicFile;
@@ -66,7 +67,7 @@ final class TrainingFiles {
 			throw unwritable(report, "there is no directory " + ex.getFile());
 		}
 		catch (IOException ex) {
-			throw unwritable(report, ex.toString());
+			throw unwritable(report, FailureReason.of(ex));
 		}
 	}
 
@@ -99,7 +100,7 @@ final class TrainingFiles {
 	}
 
 	private static String unwritable(Path folder, IOException reason, String option) {
-		return "no file can be written in " + folder + ": " + reason.getMessage()
+		return "no file can be written in " + folder + ": " + FailureReason.of(reason)
 				+ ". Free space, or give another path with " + option;
 	}
 

@@ -10,6 +10,7 @@ import java.util.List;
 import javax.net.ssl.SSLContext;
 
 import io.tutti.BadConfigurationException;
+import io.tutti.engine.FailureReason;
 import io.tutti.engine.tls.Tls;
 import org.jspecify.annotations.Nullable;
 
@@ -133,7 +134,8 @@ record RankCertificate(SSLContext context, X509Certificate certificate) {
 			return CertifiedKey.of(bundle);
 		}
 		catch (GeneralSecurityException ex) {
-			throw new BadConfigurationException("the key store of SSL bundle " + name + " cannot be read: " + ex,
+			throw new BadConfigurationException(
+					"the key store of SSL bundle " + name + " cannot be read: " + FailureReason.of(ex),
 					"Check the bundle's files and passwords", ex);
 		}
 	}

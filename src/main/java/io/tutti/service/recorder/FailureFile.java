@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 import io.tutti.Failure;
+import io.tutti.engine.FailureReason;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.engine.diagnosis.RankTrace;
@@ -84,7 +85,8 @@ final class FailureFile implements DisposableBean {
 			log.warn("the last collectives of this rank are in {}", file);
 		}
 		catch (IOException | RuntimeException ex) {
-			log.warn("the flight recorder could not be written to {}: {}", this.properties.place(), ex.toString());
+			log.warn("the flight recorder could not be written to {}: {}", this.properties.place(),
+					FailureReason.of(ex));
 		}
 	}
 

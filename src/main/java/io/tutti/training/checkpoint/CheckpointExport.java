@@ -9,6 +9,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 import io.tutti.ExitCode;
+import io.tutti.engine.FailureReason;
 import io.tutti.training.internal.AtomicFile;
 
 /**
@@ -49,8 +50,8 @@ public final class CheckpointExport {
 					"cannot export checkpoint " + source + ": " + ex.getMessage(), ex);
 		}
 		catch (IOException ex) {
-			throw CheckpointException.onThisRank("cannot export checkpoint " + source + " to " + file + ": " + ex
-					+ "; check the checkpoint, free space or give another file", ex);
+			throw CheckpointException.onThisRank("cannot export checkpoint " + source + " to " + file + ": "
+					+ FailureReason.of(ex) + "; check the checkpoint, free space or give another file", ex);
 		}
 	}
 

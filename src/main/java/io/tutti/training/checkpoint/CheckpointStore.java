@@ -18,6 +18,7 @@ import io.tutti.CollectiveException;
 import io.tutti.DataType;
 import io.tutti.ExitCode;
 import io.tutti.ProcessGroup;
+import io.tutti.engine.FailureReason;
 import org.bytedeco.javacpp.PointerScope;
 import org.jspecify.annotations.Nullable;
 
@@ -127,8 +128,8 @@ public final class CheckpointStore implements AutoCloseable {
 			return lookup.checkpoint().isEmpty() ? null : restore(lookup.checkpoint().get(), found.files(), replaced);
 		}
 		catch (IOException ex) {
-			throw CheckpointException
-				.onThisRank("cannot read the checkpoint in " + this.options.directory() + ": " + ex, ex);
+			throw CheckpointException.onThisRank(
+					"cannot read the checkpoint in " + this.options.directory() + ": " + FailureReason.of(ex), ex);
 		}
 	}
 
@@ -162,7 +163,7 @@ public final class CheckpointStore implements AutoCloseable {
 			Path file = fileInPath();
 			throw CheckpointException.onThisRank((file != null) ? ExitCode.BAD_CONFIGURATION : ExitCode.INTERNAL,
 					"the checkpoint directory " + this.options.directory() + " cannot be used: "
-							+ ((file != null) ? file + " is not a directory" : ex)
+							+ ((file != null) ? file + " is not a directory" : FailureReason.of(ex))
 							+ ". Give a directory that exists or can be created",
 					ex);
 		}
@@ -351,7 +352,8 @@ public final class CheckpointStore implements AutoCloseable {
 			throw ex;
 		}
 		catch (IOException | RuntimeException | Error ex) {
-			return Found.rejected(ExitCode.INTERNAL, "cannot read checkpoint " + checkpoint + ": " + ex);
+			return Found.rejected(ExitCode.INTERNAL,
+					"cannot read checkpoint " + checkpoint + ": " + FailureReason.of(ex));
 		}
 	}
 
@@ -459,8 +461,8 @@ public final class CheckpointStore implements AutoCloseable {
 					+ this.options.directory() + ": " + ex.getMessage() + ADVICE, ex);
 		}
 		catch (IOException ex) {
-			throw CheckpointException
-				.onThisRank("cannot read the checkpoint in " + this.options.directory() + ": " + ex, ex);
+			throw CheckpointException.onThisRank(
+					"cannot read the checkpoint in " + this.options.directory() + ": " + FailureReason.of(ex), ex);
 		}
 		finally {
 			while (broadcastReading(false)) {
@@ -491,7 +493,7 @@ public final class CheckpointStore implements AutoCloseable {
 		}
 		catch (IOException | RuntimeException ex) {
 			throw CheckpointException.onThisRank("cannot write checkpoint of step " + progress.step() + " to "
-					+ this.options.directory() + ": " + ex
+					+ this.options.directory() + ": " + FailureReason.of(ex)
 					+ "; the previous checkpoint is unchanged. Free space or give another directory, then start the job again",
 					ex);
 		}

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
+import io.tutti.engine.FailureReason;
 import io.tutti.training.internal.AtomicFile;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
@@ -63,7 +64,7 @@ final class TrainingReport {
 					null);
 		}
 		catch (IOException ex) {
-			throw new ReportException("cannot write the report " + file + ": " + ex, null);
+			throw new ReportException("cannot write the report " + file + ": " + FailureReason.of(ex), null);
 		}
 	}
 
@@ -77,9 +78,8 @@ final class TrainingReport {
 					(MAPPER.writeValueAsString(fields(summary)) + "\n").getBytes(StandardCharsets.UTF_8));
 		}
 		catch (IOException ex) {
-			throw new ReportException(
-					"cannot write the report " + file + ": " + ex + ". Free space, or give another path with --report",
-					ex, summary);
+			throw new ReportException("cannot write the report " + file + ": " + FailureReason.of(ex)
+					+ ". Free space, or give another path with --report", ex, summary);
 		}
 	}
 
