@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 
 import io.tutti.training.TrainingTask;
+import io.tutti.training.table.MalformedDataException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -76,7 +77,8 @@ record TaskType(Constructor<?> constructor) {
 	/**
 	 * Creates a task.
 	 * @param options the options, ignored for a task without options
-	 * @throws IllegalArgumentException if the constructor fails
+	 * @throws IllegalArgumentException if the constructor fails; a
+	 * {@link MalformedDataException} if it finds malformed data
 	 */
 	TrainingTask create(@Nullable Object options) {
 		try {
@@ -93,6 +95,9 @@ record TaskType(Constructor<?> constructor) {
 	}
 
 	private IllegalArgumentException failed(Throwable cause) {
+		if (cause instanceof MalformedDataException data) {
+			return data;
+		}
 		String message = (cause instanceof IllegalArgumentException) ? String.valueOf(cause.getMessage())
 				: "the task " + name() + " cannot be created: " + cause;
 		return new IllegalArgumentException(message, cause);

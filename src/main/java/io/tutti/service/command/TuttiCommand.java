@@ -11,6 +11,7 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.tutti.ExitCode;
+import io.tutti.training.table.MalformedDataException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -198,6 +199,10 @@ public final class TuttiCommand implements Runnable {
 	static <T extends @Nullable Object> T checked(CommandLine commandLine, Supplier<T> arguments) {
 		try {
 			return arguments.get();
+		}
+		catch (MalformedDataException ex) {
+			// It has an exit code of its own.
+			throw ex;
 		}
 		catch (IllegalArgumentException ex) {
 			throw new ParameterException(commandLine, ex.getMessage(), ex);

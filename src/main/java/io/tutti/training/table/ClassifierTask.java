@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.function.Supplier;
 
+import io.tutti.BadConfigurationException;
 import io.tutti.engine.RegularFile;
 import io.tutti.training.Batch;
 import io.tutti.training.SampleCounts;
@@ -67,7 +68,8 @@ public final class ClassifierTask implements TrainingTask {
 	/**
 	 * Creates the task.
 	 * @param options data and learning rate
-	 * @throws MalformedDataException if the table is not a readable file
+	 * @throws BadConfigurationException if the table is not a readable file
+	 * @throws MalformedDataException if the beginning of the table is malformed
 	 */
 	public ClassifierTask(ClassifierOptions options) {
 		this(options, (options.table() != null) ? reader(options.table()) : Digits::read);
@@ -79,19 +81,23 @@ public final class ClassifierTask implements TrainingTask {
 		this.table = table;
 	}
 
+	/**
+	 * Later, a mistake would be found only after every rank has joined. A long table is
+	 * read then, since the other ranks may wait for this one to join.
+	 */
 	private static Supplier<Dataset> reader(TableSource data) {
 		requireReadable(data.file(), "--data");
 		if (data.testFile() != null) {
 			requireReadable(data.testFile(), "--test-data");
 		}
+		TableReader.check(data);
 		return () -> TableReader.read(data);
 	}
 
-	/** Later, a mistake would be found only after every rank has joined. */
 	private static void requireReadable(Path data, String option) {
 		String problem = RegularFile.problem(data, Long.MAX_VALUE);
 		if (problem != null) {
-			throw new MalformedDataException("the table " + data + " cannot be read: " + problem + ". Check " + option);
+			throw new BadConfigurationException("the table " + data + " cannot be read: " + problem, "Check " + option);
 		}
 	}
 

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
 
+import io.tutti.engine.FailureReason;
 import de.siegmar.fastcsv.reader.AbstractBaseCsvCallbackHandler;
 import de.siegmar.fastcsv.reader.CsvParseException;
 import de.siegmar.fastcsv.reader.CsvReader;
@@ -34,6 +35,9 @@ final class TableReader {
 	 * does not fill the memory.
 	 */
 	private static final int MAX_ROW_CHARS = 1 << 20;
+
+	/** What is read of a table to check it; takes far less time than to join a group. */
+	static final int CHECKED_CHARS = 1 << 20;
 
 	private final String name;
 
@@ -52,41 +56,58 @@ final class TableReader {
 	 */
 	static Dataset read(TableSource source) {
 		TableBuilder table = new TableBuilder(source);
-		read(source.file(), source, table);
-		if (source.testFile() != null) {
-			table.beginTest(source.testFile().toString());
-			read(source.testFile(), source, table);
-		}
+		read(source, table, Long.MAX_VALUE);
 		return table.build();
 	}
 
-	private static void read(Path file, TableSource source, TableBuilder table) {
+	/**
+	 * Checks the beginning of a table, and the whole of a short one.
+	 * @throws MalformedDataException if a file cannot be read or is malformed
+	 */
+	static void check(TableSource source) {
+		TableBuilder table = new TableBuilder(source);
+		if (read(source, table, CHECKED_CHARS)) {
+			table.build();
+		}
+	}
+
+	/** Returns whether every row has been read. */
+	private static boolean read(TableSource source, TableBuilder table, long maxChars) {
+		boolean complete = read(source.file(), source, table, maxChars);
+		if (!complete || source.testFile() == null) {
+			return complete;
+		}
+		table.beginTest(source.testFile().toString());
+		return read(source.testFile(), source, table, maxChars);
+	}
+
+	private static boolean read(Path file, TableSource source, TableBuilder table, long maxChars) {
 		try (InputStream stream = Files.newInputStream(file)) {
-			read(file.toString(), stream, source, table);
+			return read(file.toString(), stream, source, table, maxChars);
 		}
 		catch (NoSuchFileException ex) {
 			throw new MalformedDataException("cannot read " + file + ": there is no such file", ex);
 		}
 		catch (IOException ex) {
-			throw new MalformedDataException("cannot read " + file + ": " + ex.getMessage(), ex);
+			throw new MalformedDataException("cannot read " + file + ": " + FailureReason.of(ex), ex);
 		}
 	}
 
 	/** Reads a stream as the table's only file and leaves it open. */
 	static Dataset read(TableSource source, InputStream stream) throws IOException {
 		TableBuilder table = new TableBuilder(source);
-		read(source.file().toString(), stream, source, table);
+		read(source.file().toString(), stream, source, table, Long.MAX_VALUE);
 		return table.build();
 	}
 
-	private static void read(String name, InputStream stream, TableSource source, TableBuilder table)
+	private static boolean read(String name, InputStream stream, TableSource source, TableBuilder table, long maxChars)
 			throws IOException {
 		try {
 			// A decoder of its own reports malformed input instead of replacing it.
 			Reader input = new BufferedReader(
 					new InputStreamReader(unpacked(stream), StandardCharsets.UTF_8.newDecoder()));
 			skipByteOrderMark(input);
-			new TableReader(name, input).read(source.separator(), table);
+			return new TableReader(name, input).read(source.separator(), table, maxChars);
 		}
 		catch (CharacterCodingException ex) {
 			throw new MalformedDataException(name + " is not UTF-8 text; convert it to UTF-8", ex);
@@ -114,7 +135,8 @@ final class TableReader {
 		}
 	}
 
-	private void read(char separator, TableBuilder table) throws IOException {
+	private boolean read(char separator, TableBuilder table, long maxChars) throws IOException {
+		long charsRead = 0;
 		try (CsvReader<List<String>> reader = CsvReader.builder()
 			.fieldSeparator(separator)
 			.skipEmptyLines(true)
@@ -128,8 +150,13 @@ final class TableReader {
 				if (cells.size() > 1 || !cells.getFirst().isBlank()) {
 					table.add(this.rows.line(), cells);
 				}
+				charsRead += this.input.characters;
 				this.input.characters = 0;
+				if (charsRead > maxChars) {
+					return false;
+				}
 			}
+			return true;
 		}
 		catch (UncheckedIOException ex) {
 			if (ex.getCause() instanceof RowTooLongException) {

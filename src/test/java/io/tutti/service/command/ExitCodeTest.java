@@ -1,5 +1,6 @@
 package io.tutti.service.command;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletionException;
@@ -23,6 +24,7 @@ import io.tutti.training.table.ClassifierTask;
 import io.tutti.training.table.MalformedDataException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -76,13 +78,13 @@ class ExitCodeTest {
 	}
 
 	@Test
-	void malformedTrainingDataAreBadData() {
+	void malformedTrainingDataAreBadData(@TempDir Path folder) throws Exception {
+		Path empty = Files.createFile(folder.resolve("empty.csv"));
 		TrainingOptions options = new TrainingOptions(1, 32, 42, 1, null, null);
 		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
 			MalformedDataException failure = catchThrowableOfType(MalformedDataException.class,
-					() -> new TrainingJob(world.group(0),
-							new ClassifierTask(new ClassifierOptions(0.1, Path.of("/none.csv"))), options,
-							TrainingListener.NONE)
+					() -> new TrainingJob(world.group(0), new ClassifierTask(new ClassifierOptions(0.1, empty)),
+							options, TrainingListener.NONE)
 						.run());
 			assertThat(ExitCode.of(failure)).isEqualTo(65);
 		}

@@ -142,17 +142,32 @@ class TrainTaskTest {
 	}
 
 	@Test
+	void aMalformedTableIsFoundBeforeTheRankStarts() throws Exception {
+		Path empty = Files.createFile(this.directory.resolve("empty.csv"));
+		assertThat(told(65, "train", "--data", empty.toString()))
+			.containsExactly("tutti: " + empty + " line 1, column 1: the table is empty");
+		assertRefused("none.csv cannot be read: there is no such file. Check --data", "train", "--data",
+				this.directory.resolve("none.csv").toString());
+	}
+
+	@Test
 	void anUnknownNameMayBeABean() {
 		assertThat(TaskType.find("fitTask", TrainTaskTest.class.getClassLoader())).isNull();
 	}
 
 	/** One line of error, and one that names the help. */
 	private static void assertRefused(String message, String... words) {
+		List<String> lines = told(64, words);
+		assertThat(lines).hasSize(2);
+		assertThat(lines.getFirst()).startsWith("tutti: ").contains(message);
+	}
+
+	private static List<String> told(int exitCode, String... words) {
 		PrintStream console = System.err;
 		ByteArrayOutputStream said = new ByteArrayOutputStream();
 		System.setErr(new PrintStream(said, true, StandardCharsets.UTF_8));
 		try {
-			assertThat(TuttiCommand.execute(Object.class, words)).isEqualTo(64);
+			assertThat(TuttiCommand.execute(Object.class, words)).isEqualTo(exitCode);
 		}
 		catch (ParameterException ex) {
 			throw new AssertionError(ex);
@@ -160,9 +175,7 @@ class TrainTaskTest {
 		finally {
 			System.setErr(console);
 		}
-		List<String> lines = said.toString(StandardCharsets.UTF_8).lines().toList();
-		assertThat(lines).hasSize(2);
-		assertThat(lines.getFirst()).startsWith("tutti: ").contains(message);
+		return said.toString(StandardCharsets.UTF_8).lines().toList();
 	}
 
 	/** Options of each type. */

@@ -352,14 +352,14 @@ class TrainingJobTest {
 
 	@Test
 	void aReadErrorOfOneRankIsReportedToTheOthers() throws Exception {
-		Path broken = Files.writeString(this.directory.resolve("broken.csv"), "1,2,0\n1,x,1\n");
+		Path broken = Files.writeString(this.directory.resolve("broken.csv"), "1,2,0\n".repeat(200_000) + "1,x,1\n");
 		List<Outcome<TrainingSummary>> outcomes = outcomes(2,
 				(rank) -> new ClassifierJob(1, 32, 0.05, 42, 1, (rank == 1) ? broken : null, null, 0, null),
 				(_) -> TrainingListener.NONE);
 		assertThat(outcomes.get(1).failure()).isInstanceOf(MalformedDataException.class)
-			.hasMessageContaining("line 2, column 2");
+			.hasMessageContaining("line 200001, column 2");
 		assertThat(outcomes.get(0).failure()).isInstanceOf(GroupAbortedException.class)
-			.hasMessageContaining("line 2, column 2");
+			.hasMessageContaining("line 200001, column 2");
 	}
 
 	@Test

@@ -174,6 +174,24 @@ class TableReaderTest {
 		return all;
 	}
 
+	@Test
+	void aShortTableIsCheckedWholeAndALongOneAtItsBeginning() throws IOException {
+		String row = "1,2,0\n";
+		assertRefused("", "the table is empty");
+		assertRefused("1\n2\n", "there is one column");
+		assertRefused(row + "4,x,6\n", "line 2, column 2: 'x' is not a number");
+		assertRefused(row.repeat(5), "every row is of class 0");
+		String longRows = row.repeat(TableReader.CHECKED_CHARS / row.length() + 2_000);
+		TableReader.check(TableSource.of(Files.writeString(this.directory.resolve("t.csv"), longRows + "4,x,6\n")));
+		assertRefused("4,x,6\n" + longRows, "line 1, column 2: 'x' is not a number");
+	}
+
+	private void assertRefused(String text, String message) throws IOException {
+		TableSource source = TableSource.of(Files.writeString(this.directory.resolve("t.csv"), text));
+		assertThatExceptionOfType(MalformedDataException.class).isThrownBy(() -> TableReader.check(source))
+			.withMessageContaining(message);
+	}
+
 	private static void assertDamaged(byte[] content) {
 		assertThatExceptionOfType(MalformedDataException.class).isThrownBy(() -> read(content))
 			.withMessageContaining("damaged");
