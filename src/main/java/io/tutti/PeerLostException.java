@@ -12,7 +12,8 @@ public final class PeerLostException extends CollectiveException {
 
 	PeerLostException(int rank, int worldSize, Failure failure, Place place, @Nullable Throwable cause) {
 		super(rank, worldSize, failure, place,
-				"Look at the log of the named rank, then start the job again from its last checkpoint", cause);
+				"Look at the log of the named rank, then start the job again, from its last checkpoint if it has one",
+				cause);
 	}
 
 }

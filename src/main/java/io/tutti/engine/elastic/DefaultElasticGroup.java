@@ -115,7 +115,7 @@ public final class DefaultElasticGroup implements ElasticGroup {
 			}
 			throw failure(group, Failure.Kind.PEER_LOST, List.of(),
 					"the ranks that held the state were lost before another rank had received all of it."
-							+ " Start the job again from its last checkpoint");
+							+ " Start the job again, from its last checkpoint if it has one");
 		}
 	}
 

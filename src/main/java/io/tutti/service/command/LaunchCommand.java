@@ -91,8 +91,8 @@ public final class LaunchCommand implements Callable<Integer> {
 			description = "HTTP port of the first rank; the next ones follow it.")
 	private @Nullable Integer httpPort;
 
-	@Option(names = "--profile", paramLabel = "NAME",
-			description = "Spring profile of every rank; tcp, mpi and nccl select the backend.")
+	@Option(names = "--profile", paramLabel = "NAMES",
+			description = "Spring profiles of every rank, separated by commas: a backend (tcp, mpi or nccl), and any others.")
 	private @Nullable String profile;
 
 	@Parameters(paramLabel = "COMMAND", arity = "1..*",
