@@ -40,6 +40,22 @@ public record LaunchTimings(Duration leave, Duration terminate, Duration drain, 
 				DEFAULTS.serveStop, DEFAULTS.kill, DEFAULTS.notice);
 	}
 
+	/** How long ranks may take to end when the launcher is asked to stop. */
+	Duration stopOf(LaunchedCommand command) {
+		return command.isService() ? this.serveStop : this.drain;
+	}
+
+	/**
+	 * How long the other ranks may take to end by themselves after a rank has failed.
+	 * They do not learn of a rank that failed to start, but may fail for the same reason.
+	 */
+	Duration exitAfter(RankExit failure, LaunchedCommand command) {
+		if (command.stoppedOnRequest(failure)) {
+			return this.drain;
+		}
+		return failure.failedToStart() ? this.leave.dividedBy(2) : this.leave;
+	}
+
 	/** The longest time that a launcher takes to stop. */
 	public Duration longestStop() {
 		return Collections.max(List.of(this.drain, this.serveStop))

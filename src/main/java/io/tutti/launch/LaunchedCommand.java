@@ -1,15 +1,15 @@
 package io.tutti.launch;
 
-import io.tutti.ExitCode;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 
+import io.tutti.ExitCode;
+
 /**
- * The command that each rank runs, and how the launcher treats its exit.
+ * The command that each rank runs.
  *
  * @param words the whole command line
  * @param kind kind of command
@@ -105,57 +105,6 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 	/** Whether the ranks of an elastic job can continue after the loss of a peer. */
 	public boolean canContinue() {
 		return this.kind != Kind.JOB;
-	}
-
-	/** Whether a rank has ended before it joined, so that the others wait in vain. */
-	boolean failedToStart(RankExit failure) {
-		return failure.exitCode() == ExitCode.BAD_CONFIGURATION || failure.exitCode() == ExitCode.AUTHENTICATION_FAILED;
-	}
-
-	/**
-	 * Whether a restart of the group may help after this failure. Programs on the library
-	 * use the same codes, and 64, 65 and 77 mean the same in others (BSD's sysexits).
-	 */
-	boolean restartMayHelp(RankExit failure) {
-		return !ExitCode.isPermanent(failure.exitCode());
-	}
-
-	/**
-	 * Whether a restart of this rank alone may help. After a mismatch it would join with
-	 * the same difference, whereas a restart of the whole group may remove it.
-	 */
-	boolean restartOfOneMayHelp(RankExit failure) {
-		return restartMayHelp(failure) && failure.exitCode() != ExitCode.MISMATCH;
-	}
-
-	/** How long ranks may take to end when the launcher is asked to stop. */
-	Duration stopLimit(LaunchTimings timings) {
-		return isService() ? timings.serveStop() : timings.drain();
-	}
-
-	/**
-	 * How long the other ranks may take to end by themselves after a rank has failed.
-	 * They do not learn of a rank that failed to start, but may fail for the same reason.
-	 */
-	Duration exitLimit(RankExit failure, LaunchTimings timings) {
-		if (stoppedOnRequest(failure)) {
-			return timings.drain();
-		}
-		return failedToStart(failure) ? timings.leave().dividedBy(2) : timings.leave();
-	}
-
-	/**
-	 * Whether a rank's exit explains the earlier exit of another rank: an aborted rank
-	 * follows any other failure, and a rank that lost a peer follows one that is not a
-	 * stop. Programs on the library use the same codes.
-	 */
-	boolean causes(RankExit end, RankExit earlier) {
-		return switch (earlier.exitCode()) {
-			case ExitCode.ABORTED -> end.exitCode() != ExitCode.ABORTED;
-			case ExitCode.PEER_LOST ->
-				!Set.of(ExitCode.PEER_LOST, ExitCode.ABORTED, ExitCode.STOPPED_ON_REQUEST).contains(end.exitCode());
-			default -> false;
-		};
 	}
 
 	/** Whether a rank stopped on request, which does not count as a failure. */

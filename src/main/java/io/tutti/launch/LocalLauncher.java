@@ -65,7 +65,7 @@ public final class LocalLauncher {
 				return end.exitCode();
 			}
 			boolean again = this.plan.elastic() == null && restart < this.plan.maxRestarts() && !end.stopped()
-					&& this.plan.command().restartMayHelp(failure);
+					&& failure.restartMayHelp();
 			this.console.say(end.describe(failure) + (again
 					? "; restarting the group (" + (restart + 1) + " of " + this.plan.maxRestarts() + ")" : ""));
 			if (!again) {

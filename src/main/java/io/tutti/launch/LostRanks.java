@@ -16,8 +16,6 @@ final class LostRanks {
 
 	private static final Duration LONGEST_BACK_OFF = Duration.ofSeconds(10);
 
-	private final LaunchedCommand command;
-
 	private final int least;
 
 	private final int onOtherMachines;
@@ -29,7 +27,6 @@ final class LostRanks {
 	private int restarts;
 
 	LostRanks(LaunchPlan plan, ElasticRanks ranks) {
-		this.command = plan.command();
 		this.least = ranks.least();
 		this.onOtherMachines = plan.worldSize() - plan.ranksPerNode();
 		this.maxRestarts = plan.maxRestarts();
@@ -41,7 +38,7 @@ final class LostRanks {
 	 * failed one; ranks of other machines count as running
 	 */
 	Decision after(RankExit end, int left) {
-		if (!this.command.restartOfOneMayHelp(end) && !isReplacementThatCannotStart(end)) {
+		if (!end.restartOfOneMayHelp() && !isReplacementThatCannotStart(end)) {
 			return new End("the job ends, since a restart cannot help");
 		}
 		if (this.restarts < this.maxRestarts) {
@@ -61,7 +58,7 @@ final class LostRanks {
 	 * be missing for a moment only. The other ranks continue meanwhile.
 	 */
 	private boolean isReplacementThatCannotStart(RankExit end) {
-		return restarted(end.rank()) && this.command.failedToStart(end);
+		return restarted(end.rank()) && end.failedToStart();
 	}
 
 	private Restart restart(int rank) {

@@ -123,9 +123,9 @@ public final class ProcessProperties {
 
 	/** A port; 0 lets the kernel choose. */
 	public int port(String name, int otherwise) {
-		String expected = "a port in 0..65535";
+		String expected = "a port in 0.." + WholeNumber.MAX_PORT;
 		Integer port = number(name, expected);
-		if (port != null && (port < 0 || port > 65535)) {
+		if (port != null && (port < 0 || port > WholeNumber.MAX_PORT)) {
 			throw invalid(name, text(name, ""), expected);
 		}
 		return (port != null) ? port : otherwise;

@@ -1,9 +1,11 @@
 package io.tutti.launch;
 
+import java.util.Set;
+
 import io.tutti.ExitCode;
 
 /**
- * The exit of a rank.
+ * The exit of a rank, and what its code means for the others and for a restart.
  *
  * @param rank the rank
  * @param exitCode its exit code, 128 + signal if a signal ended it
@@ -31,6 +33,44 @@ record RankExit(int rank, int exitCode) {
 	 */
 	boolean endedByStopSignal() {
 		return this.exitCode == SIGNAL_BASE + 2 || this.exitCode == SIGNAL_BASE + 15;
+	}
+
+	/**
+	 * Whether the code is that of a rank that could not start, so that the others may
+	 * wait in vain for it to join.
+	 */
+	boolean failedToStart() {
+		return this.exitCode == ExitCode.BAD_CONFIGURATION || this.exitCode == ExitCode.AUTHENTICATION_FAILED;
+	}
+
+	/**
+	 * Whether a restart of the group may help after this failure. Programs on the library
+	 * use the same codes, and 64, 65 and 77 mean the same in others (BSD's sysexits).
+	 */
+	boolean restartMayHelp() {
+		return !ExitCode.isPermanent(this.exitCode);
+	}
+
+	/**
+	 * Whether a restart of this rank alone may help. After a mismatch it would join with
+	 * the same difference, whereas a restart of the whole group may remove it.
+	 */
+	boolean restartOfOneMayHelp() {
+		return restartMayHelp() && this.exitCode != ExitCode.MISMATCH;
+	}
+
+	/**
+	 * Whether this exit explains the earlier exit of another rank: an aborted rank
+	 * follows any other failure, and a rank that lost a peer follows one that is not a
+	 * stop. Programs on the library use the same codes.
+	 */
+	boolean causes(RankExit earlier) {
+		return switch (earlier.exitCode) {
+			case ExitCode.ABORTED -> this.exitCode != ExitCode.ABORTED;
+			case ExitCode.PEER_LOST ->
+				!Set.of(ExitCode.PEER_LOST, ExitCode.ABORTED, ExitCode.STOPPED_ON_REQUEST).contains(this.exitCode);
+			default -> false;
+		};
 	}
 
 	/** As in {@code rank 1 ended with 137 (SIGKILL)}. */

@@ -193,8 +193,8 @@ final class RankGroup {
 		if (!end.failed() || this.phase != Phase.RUNNING) {
 			return;
 		}
-		if (this.endsTogether || this.command.failedToStart(end)) {
-			enter(Phase.LEAVING, this.command.exitLimit(end, this.timings));
+		if (this.endsTogether || end.failedToStart()) {
+			enter(Phase.LEAVING, this.timings.exitAfter(end, this.command));
 		}
 		else if (!this.running.isEmpty()) {
 			report(end.describe() + "; the other ranks continue");
@@ -215,7 +215,7 @@ final class RankGroup {
 		RankExit known = this.firstFailure;
 		boolean savedLater = this.stopped && known != null && known.endedByStopSignal()
 				&& this.command.stoppedOnRequest(end);
-		if (end.failed() && (known == null || savedLater || (byItself && this.command.causes(end, known)))) {
+		if (end.failed() && (known == null || savedLater || (byItself && end.causes(known)))) {
 			this.firstFailure = end;
 		}
 	}
@@ -258,7 +258,7 @@ final class RankGroup {
 			case LostRanks.End failed -> {
 				record(end);
 				dropPending();
-				enter(Phase.LEAVING, this.command.exitLimit(end, this.timings));
+				enter(Phase.LEAVING, this.timings.exitAfter(end, this.command));
 			}
 		}
 	}
@@ -305,7 +305,7 @@ final class RankGroup {
 			if (this.running.isEmpty()) {
 				dropPending();
 			}
-			terminate(Phase.STOPPING, this.command.stopLimit(this.timings));
+			terminate(Phase.STOPPING, this.timings.stopOf(this.command));
 		}
 		else if (this.phase == Phase.LEAVING && drains()) {
 			terminate(Phase.STOPPING, Duration.ofNanos(Math.max(0, this.phaseEndNanos - System.nanoTime())));
