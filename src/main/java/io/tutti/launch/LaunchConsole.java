@@ -5,6 +5,8 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 
 import org.jspecify.annotations.Nullable;
@@ -23,24 +25,42 @@ public final class LaunchConsole {
 
 	private final Sink err;
 
+	private final boolean toOneFile;
+
 	private @Nullable Sink liveSink;
 
 	private byte[] live = new byte[0];
 
 	/**
-	 * Creates a console that writes to two streams.
+	 * Creates a console that writes to two streams, or to one.
 	 * @param outIsTerminal whether {@code out} is a terminal
 	 * @param errIsTerminal whether {@code err} is a terminal
 	 */
 	public LaunchConsole(OutputStream out, boolean outIsTerminal, OutputStream err, boolean errIsTerminal) {
 		this.out = new Sink(out, outIsTerminal);
 		this.err = new Sink(err, errIsTerminal);
+		this.toOneFile = out == err && !outIsTerminal;
 	}
 
 	/** The console of this process. */
 	public static LaunchConsole ofThisProcess() {
-		return new LaunchConsole(new FileOutputStream(FileDescriptor.out), Terminal.is(1),
-				new FileOutputStream(FileDescriptor.err), Terminal.is(2));
+		OutputStream out = new FileOutputStream(FileDescriptor.out);
+		return new LaunchConsole(out, Terminal.is(1), errIsOut() ? out : new FileOutputStream(FileDescriptor.err),
+				Terminal.is(2));
+	}
+
+	private static boolean errIsOut() {
+		try {
+			return Files.isSameFile(Path.of("/proc/self/fd/1"), Path.of("/proc/self/fd/2"));
+		}
+		catch (IOException ex) {
+			return false;
+		}
+	}
+
+	/** Whether all lines go to one file or pipe, which is no terminal. */
+	boolean isToOneFile() {
+		return this.toOneFile;
 	}
 
 	/** Whether live lines on standard error are redrawn in place. */
@@ -69,7 +89,7 @@ public final class LaunchConsole {
 		return new LineRelay.Lines() {
 			@Override
 			public void line(byte[] text, int length, boolean endsUpdate) {
-				if (toErr && isIncubatorNotice(text, length)) {
+				if (isIncubatorNotice(text, length)) {
 					return;
 				}
 				write(sink, prefix, text, length, showLive && endsUpdate);

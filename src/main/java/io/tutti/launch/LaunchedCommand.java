@@ -102,6 +102,14 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 		return this.kind == Kind.SERVICE;
 	}
 
+	/**
+	 * Whether one pipe for standard output and standard error keeps the lines whole. A
+	 * program may write lines in parts.
+	 */
+	boolean writesWholeLines() {
+		return this.kind != Kind.PROGRAM && !this.plainOutput;
+	}
+
 	/** Whether the ranks of an elastic job can continue after the loss of a peer. */
 	public boolean canContinue() {
 		return this.kind != Kind.JOB;

@@ -15,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AfterEach;
@@ -79,6 +80,17 @@ class LocalLauncherTest {
 		launcher(program("echo good; echo bad >&2"), 2, 0).run();
 		assertThat(outLines()).containsExactlyInAnyOrder("[0] good", "[1] good");
 		assertThat(errLines()).containsExactlyInAnyOrder("[0] bad", "[1] bad");
+	}
+
+	/** Of a program, two lines could be mixed up that it writes in parts. */
+	@Test
+	void oneFileHasTheLinesOfACommandInTheirOrder() throws Exception {
+		LaunchConsole console = new LaunchConsole(this.out, false, this.out, false);
+		LaunchedCommand command = LaunchedCommand.of(List.of("train"),
+				own("i=0; while [ $i -lt 100 ]; do echo $i; echo $i >&2; i=$((i + 1)); done"));
+		assertThat(new LocalLauncher(plan(command, 1, 0), TIMINGS, console).run()).isZero();
+		assertThat(outLines())
+			.containsExactlyElementsOf(IntStream.range(0, 200).mapToObj((line) -> "[0] " + line / 2).toList());
 	}
 
 	@Test
