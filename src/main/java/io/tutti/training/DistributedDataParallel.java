@@ -38,7 +38,8 @@ import org.jspecify.annotations.Nullable;
  * backward pass is still computing the gradients of earlier layers. Until
  * {@link #synchronizeGradients()}, such a gradient reads as NaN, and libtorch refuses to
  * write to it ("more than one element of the written-to tensor refers to a single memory
- * location"). After the first step the buckets follow the order in which rank 0 has
+ * location"). Other gradients, such as those of the last bucket, are this rank's own
+ * until then. After the first step the buckets follow the order in which rank 0 has
  * completed its gradients, and gradients that a rank did not compute come last.
  * <p>
  * A rank without samples in a step omits {@code backward()} and contributes zeros. A
@@ -272,19 +273,20 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 * collective call: every rank makes it once per step, after its backward pass, if
 	 * any.
 	 * @throws IllegalStateException on every rank, with all gradients dropped and ready
-	 * for the next step: if a rank made more than one backward pass since the last call,
-	 * unless overlap is {@link Overlap#NEVER}; if gradients are summed and a rank added
-	 * to the sum of the step before; or if gradients are averaged and some ranks added to
-	 * those of the step before and others had dropped them. On this rank only: if a
-	 * gradient was replaced or dropped while it was being reduced; or, before it joins
-	 * the call, if a parameter requires a gradient that required none when it was
-	 * wrapped. If a parameter has got another type, shape or device since it was wrapped,
-	 * requires no gradient any more on this rank but has one on another, or was replaced
-	 * in the module or added to it, or if the hook fails, this rank aborts the group.
-	 * After a failure of the group or of this rank every later call fails: this rank's
-	 * gradients may be its own alone
+	 * for the next step: if a rank computed a gradient in more than one backward pass
+	 * since the last call, unless overlap is {@link Overlap#NEVER}; if gradients are
+	 * summed and a rank added to the sum of the step before; or if gradients are averaged
+	 * and some ranks added to those of the step before and others had dropped them. On
+	 * this rank only: if a gradient was replaced or dropped while it was being reduced;
+	 * or, before it joins the call, if a parameter requires a gradient that required none
+	 * when it was wrapped. If a parameter has got another type, shape or device since it
+	 * was wrapped, requires no gradient any more on this rank but has one on another, or
+	 * was replaced in the module or added to it, or if the hook fails, this rank aborts
+	 * the group. After a failure of the group or of this rank every later call fails:
+	 * this rank's gradients may be its own alone
 	 * @throws ReplicaMismatchException on every rank in the first step, if a parameter
-	 * does not have the same values on all ranks
+	 * does not have the same values on all ranks, also since the optimizer's step was
+	 * made before this call
 	 */
 	public void synchronizeGradients() {
 		requireOpen();

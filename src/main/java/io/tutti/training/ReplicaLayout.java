@@ -64,7 +64,8 @@ final class ReplicaLayout {
 			if (checksums[index] != ~checksums[count + index]) {
 				throw new ReplicaMismatchException(tensors.get(index)
 						+ " does not have the same values on all ranks in the first step: load values before the model"
-						+ " is wrapped, or the same ones on every rank");
+						+ " is wrapped, or the same ones on every rank, and make the optimizer's step after"
+						+ " synchronizeGradients()");
 			}
 		}
 	}

@@ -89,6 +89,15 @@ class DataParallelMisuseTest {
 					}
 					replicas.synchronizeGradients();
 				}, "made a second backward pass before synchronizeGradients()", "noSync()"),
+				wrapped("the optimizer's step before the synchronization", 2, (replicas, parameters, rank) -> {
+					try (TensorVector all = new TensorVector(parameters.get("a"), parameters.get("b"));
+							SGD optimizer = new SGD(all, new SGDOptions(0.1))) {
+						backward(parameters, rank);
+						optimizer.step();
+						replicas.synchronizeGradients();
+					}
+				}, "does not have the same values on all ranks in the first step",
+						"make the optimizer's step after synchronizeGradients()"),
 				wrapped("noSync inside noSync", 1, (replicas, _, _) -> {
 					try (DistributedDataParallel.NoSync _ = replicas.noSync()) {
 						replicas.noSync();
@@ -446,6 +455,28 @@ class DataParallelMisuseTest {
 				loss = loss.add(torch.tanh(parameters.get(name).mul(new Scalar(1.0 + rank))).sum());
 			}
 			loss.sum().backward();
+		}
+	}
+
+	@Test
+	void backwardPassesOfDifferentParametersAreOneStep() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
+			RankThreads.run(2, LIMIT, (rank) -> {
+				SequencedMap<String, Tensor> parameters = parameters();
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank),
+						ModelTensors.of(parameters), SETTINGS)) {
+					for (int step = 0; step < 3; step++) {
+						replicas.zeroGradients();
+						parameters.get("table").mul(new Scalar(1.0 + rank)).sum().backward();
+						parameters.get("a").add(parameters.get("b")).mul(new Scalar(3.0 + rank)).sum().backward();
+						replicas.synchronizeGradients();
+						assertThat(parameters.get("table").grad().mean().item_float()).isEqualTo(1.5f);
+						assertThat(parameters.get("a").grad().mean().item_float()).isEqualTo(3.5f);
+						assertThat(parameters.get("b").grad().mean().item_float()).isEqualTo(3.5f);
+					}
+				}
+				return null;
+			});
 		}
 	}
 
