@@ -251,7 +251,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 	}
 
 	/** The tensors without duplicates, under their first names. */
-	private static List<Parameter> distinct(List<Parameter> tensors) {
+	static List<Parameter> distinct(List<Parameter> tensors) {
 		return TensorIdentity.distinct(tensors, Parameter::tensor);
 	}
 

@@ -35,7 +35,17 @@ final class ReplicaLayout {
 	 * message names the rank and the first difference
 	 */
 	static void requireSame(ProcessGroup group, List<Parameter> tensors, DataParallelSettings settings) {
-		List<String> layouts = TextGather.allGather(group, describe(tensors, settings));
+		requireSame(group, describe(tensors, describe(settings)));
+	}
+
+	/**
+	 * Compares the {@linkplain #describe(List, String) layouts} of all ranks. A
+	 * collective call.
+	 * @throws ReplicaMismatchException if a rank's layout differs from rank 0's; the
+	 * message names the rank and the first difference
+	 */
+	static void requireSame(ProcessGroup group, String layout) {
+		List<String> layouts = TextGather.allGather(group, layout);
 		for (int rank = 1; rank < layouts.size(); rank++) {
 			if (!layouts.get(rank).equals(layouts.getFirst())) {
 				List<String> its = layouts.get(rank).lines().toList();
@@ -94,14 +104,18 @@ final class ReplicaLayout {
 		return layout.getFirst() + ((line < layout.size()) ? ", tensor " + line + " is " + layout.get(line) : "");
 	}
 
-	/** The number of tensors and the settings, then a line for each tensor. */
-	private static String describe(List<Parameter> tensors, DataParallelSettings settings) {
+	private static String describe(DataParallelSettings settings) {
+		return " in buckets of " + settings.bucketBytes() + " bytes, " + settings.scaling() + ", overlap "
+				+ settings.overlap() + (settings.broadcastsBuffers() ? ", buffers broadcast" : "")
+				+ hook(settings.hook());
+	}
+
+	/** The number of tensors and how they are used, then a line for each tensor. */
+	static String describe(List<Parameter> tensors, String use) {
 		List<Tensor> values = tensors.stream().map(Parameter::tensor).toList();
 		int[] first = TensorIdentity.firstIndices(values);
 		long count = TensorIdentity.distinct(values).stream().mapToLong(Tensor::numel).sum();
-		return tensors.size() + " tensors of " + count + " values in buckets of " + settings.bucketBytes() + " bytes, "
-				+ settings.scaling() + ", overlap " + settings.overlap()
-				+ (settings.broadcastsBuffers() ? ", buffers broadcast" : "") + hook(settings.hook()) + "\n"
+		return tensors.size() + " tensors of " + count + " values" + use + "\n"
 				+ IntStream.range(0, first.length)
 					.mapToObj((index) -> tensors.get(index).name().replace('\n', ' ') + " "
 							+ ((first[index] == index) ? describe(values.get(index))

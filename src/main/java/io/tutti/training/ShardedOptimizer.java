@@ -15,7 +15,6 @@ import java.util.stream.IntStream;
 import io.tutti.BackendUnavailableException;
 import io.tutti.ExitCode;
 import io.tutti.ProcessGroup;
-import io.tutti.training.internal.TensorIdentity;
 import io.tutti.training.internal.TensorMemory;
 import org.bytedeco.pytorch.Optimizer;
 import org.bytedeco.pytorch.Tensor;
@@ -43,10 +42,13 @@ public final class ShardedOptimizer implements AutoCloseable {
 
 	private final List<Tensor> handles = new ArrayList<>();
 
+	/** To be compared with the other ranks'; {@code null} from the first step on. */
+	private @Nullable String layout;
+
 	/**
 	 * Divides the parameters that require a gradient, so that the ranks' parts are about
 	 * equal in bytes. Not a collective call, but every rank creates it from the same
-	 * parameters.
+	 * parameters, which the first {@link #step()} compares.
 	 * @param group the ranks; must outlive this object
 	 * @param model the model that the ranks train
 	 * @param optimizer creates this rank's optimizer for its part; not called for a rank
@@ -64,15 +66,21 @@ public final class ShardedOptimizer implements AutoCloseable {
 				.onRank(group.rank(), group.worldSize());
 		}
 		this.group = group;
-		List<Tensor> learning = TensorIdentity.distinct(List.copyOf(model.parameters().values()))
+		List<Parameter> learning = DistributedDataParallel
+			.distinct(model.parameters()
+				.entrySet()
+				.stream()
+				.map((entry) -> new Parameter(entry.getKey(), entry.getValue()))
+				.toList())
 			.stream()
-			.filter((tensor) -> tensor.requires_grad() && tensor.numel() > 0)
-			.map(this::retained)
+			.filter((parameter) -> parameter.tensor().requires_grad() && parameter.tensor().numel() > 0)
 			.toList();
 		if (learning.isEmpty()) {
 			throw new IllegalArgumentException("the model has no parameter that requires a gradient and has elements");
 		}
-		this.parts = divided(learning, group.worldSize());
+		this.layout = ReplicaLayout.describe(learning, " in a divided optimizer");
+		this.parts = divided(learning.stream().map((parameter) -> retained(parameter.tensor())).toList(),
+				group.worldSize());
 		List<Tensor> own = this.parts.get(group.rank());
 		this.local = own.isEmpty() ? null : created(optimizer, own);
 	}
@@ -145,10 +153,16 @@ public final class ShardedOptimizer implements AutoCloseable {
 	 * this rank's update fails, the group is aborted. After a failure the parameters of a
 	 * rank may be a mixture of both steps: restore them.
 	 * @throws IllegalStateException after {@link #close()}
+	 * @throws ReplicaMismatchException on every rank in the first step, before it changes
+	 * any parameter, if the names, types or shapes of the ranks' parameters differ
 	 */
 	public void step() {
 		if (this.handles.isEmpty()) {
 			throw new IllegalStateException("this ShardedOptimizer is closed");
+		}
+		if (this.layout != null) {
+			ReplicaLayout.requireSame(this.group, this.layout);
+			this.layout = null;
 		}
 		if (this.local != null) {
 			try {

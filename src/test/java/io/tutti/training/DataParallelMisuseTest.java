@@ -333,6 +333,18 @@ class DataParallelMisuseTest {
 					SequencedMap<String, Tensor> order = new LinkedHashMap<>(parameters);
 					wrap(group, (group.rank() == 1) ? order.reversed() : order);
 				}, "the replicas differ: rank 1 holds", "tensor 1 is table", "tensor 1 is a"),
+				new Misuse("a divided optimizer of parameters in another order", 2, (group, parameters) -> {
+					SequencedMap<String, Tensor> order = new LinkedHashMap<>(parameters);
+					divided(group, (group.rank() == 1) ? order.reversed() : order);
+				}, "the replicas differ: rank 1 holds", "tensor 1 is table", "tensor 1 is a"),
+				new Misuse("a divided optimizer without a parameter on one rank", 2, (group, parameters) -> {
+					SequencedMap<String, Tensor> part = new LinkedHashMap<>(parameters);
+					if (group.rank() == 1) {
+						part.remove("b");
+					}
+					divided(group, part);
+				}, "the replicas differ: rank 1 holds 2 tensors of 30 values",
+						"but rank 0 holds 3 tensors of 50 values"),
 				new Misuse("a parameter frozen on one rank", 2, (group, parameters) -> {
 					parameters.get("b").requires_grad_(group.rank() == 0);
 					wrap(group, parameters);
@@ -375,6 +387,13 @@ class DataParallelMisuseTest {
 				steps.run(replicas, parameters, group.rank());
 			}
 		}, messages);
+	}
+
+	private static void divided(ProcessGroup group, Map<String, Tensor> parameters) {
+		try (ShardedOptimizer optimizer = new ShardedOptimizer(group, ModelTensors.of(parameters),
+				(own) -> new SGD(own, new SGDOptions(0.1)))) {
+			optimizer.step();
+		}
 	}
 
 	private static void wrap(ProcessGroup group, Map<String, Tensor> parameters) {
