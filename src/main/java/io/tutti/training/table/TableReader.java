@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.Reader;
+import java.io.StringReader;
 import java.io.UncheckedIOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -26,7 +27,8 @@ import de.siegmar.fastcsv.reader.CsvReader;
 
 /**
  * Reads a table in CSV format (RFC 4180) into a {@link TableBuilder}. Blank lines are
- * skipped. Input that starts with gzip's magic number is decompressed.
+ * skipped, and a carriage return alone ends a line. Input that starts with gzip's magic
+ * number is decompressed.
  */
 final class TableReader {
 
@@ -38,6 +40,12 @@ final class TableReader {
 
 	/** What is read of a table to check it; takes far less time than to join a group. */
 	static final int CHECKED_CHARS = 1 << 20;
+
+	/**
+	 * A row after the end of the file, of half a surrogate pair, which no UTF-8 text
+	 * holds. After a quote that is not closed, it is a part of the last cell.
+	 */
+	private static final String END = "\ud800";
 
 	private final String name;
 
@@ -147,7 +155,10 @@ final class TableReader {
 			.maxBufferSize(2 * MAX_ROW_CHARS)
 			.build(this.rows, this.input)) {
 			for (List<String> cells : reader) {
-				if (cells.size() > 1 || !cells.getFirst().isBlank()) {
+				if (cells.getLast().endsWith(END)) {
+					requireNoOpenQuote(cells);
+				}
+				else if (cells.size() > 1 || !cells.getFirst().isBlank()) {
 					table.add(this.rows.line(), cells);
 				}
 				charsRead += this.input.characters;
@@ -168,6 +179,13 @@ final class TableReader {
 			Throwable cause = (ex.getCause() != null) ? ex.getCause() : ex;
 			throw new MalformedDataException(this.name + " line " + this.rows.line() + ": " + cause.getMessage()
 					+ "; check the quotes and the separator (--separator)", ex);
+		}
+	}
+
+	private void requireNoOpenQuote(List<String> last) {
+		if (!last.getFirst().equals(END)) {
+			throw new MalformedDataException(this.name + " line " + this.rows.line() + ", column " + last.size()
+					+ ": the cell begins with a quote, but the file ends without a closing one");
 		}
 	}
 
@@ -203,8 +221,10 @@ final class TableReader {
 
 	}
 
-	/** Fails in a row that is too long. */
+	/** Fails in a row that is too long, and adds {@link #END}. */
 	private static final class CountingReader extends FilterReader {
+
+		private final Reader end = new StringReader("\n" + END);
 
 		private int characters;
 
@@ -215,7 +235,10 @@ final class TableReader {
 		@Override
 		public int read(char[] buffer, int offset, int length) throws IOException {
 			int read = super.read(buffer, offset, length);
-			this.characters += Math.max(read, 0);
+			if (read < 0) {
+				return this.end.read(buffer, offset, length);
+			}
+			this.characters += read;
 			if (this.characters > MAX_ROW_CHARS) {
 				throw new RowTooLongException();
 			}

@@ -257,7 +257,12 @@ class TableReaderTest {
 					a,b,c\\n'1\\n',2,0\\n1,x,1\\n | line 4, column 2 | 'x' is not a number (column 'b')
 					1,2,0\\n1,2,dog\\n              | line 2, column 3 | 'dog' is not a number, but the class in line 1 is one
 					1,2,dog\\n1,2,0\\n              | line 2, column 3 | '0' is a number, but the class in line 1 is a text
-					1,2,'dog\\n1,2,cat\\n           | line 1, column 3 | is a closing quote missing?
+					1,2,'dog\\ncat'\\n             | line 1, column 3 | the class spans several lines; is a closing quote missing?
+					1,2,'dog\\n1,2,cat\\n           | line 1, column 3 | the cell begins with a quote, but the file ends without a closing one
+					1,2,0\\n'1,2,3,0                | line 2, column 1 | the file ends without a closing one
+					1,2,0\\n1,2,'0                  | line 2, column 3 | the file ends without a closing one
+					1,2,0\\n1,2,'0''                | line 2, column 3 | the file ends without a closing one
+					1,2,0\\n1,2,0\\n'              | line 3, column 1 | the file ends without a closing one
 					0,1,2,3\\n1,2,3,0\\n            | line 1, column 1 | give --header or --no-header
 					1;2;0\\n                          | line 1, column 1 | give --separator if the cells are separated by ';'
 					""")
