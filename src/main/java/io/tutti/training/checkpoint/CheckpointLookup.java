@@ -33,11 +33,12 @@ record CheckpointLookup(int exitCode, String rejection, Optional<Contents> check
 	/**
 	 * Description of a checkpoint, which precedes the data of its tensors.
 	 *
+	 * @param name name of its directory
 	 * @param progress progress of its job
 	 * @param model the model's parameters and buffers
 	 * @param optimizer the optimizer's tensors
 	 */
-	record Contents(Progress progress, List<TensorHeader> model, List<TensorHeader> optimizer) {
+	record Contents(String name, Progress progress, List<TensorHeader> model, List<TensorHeader> optimizer) {
 	}
 
 }

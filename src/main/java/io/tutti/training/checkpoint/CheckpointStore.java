@@ -37,7 +37,8 @@ public final class CheckpointStore implements AutoCloseable {
 	/** How often the others are told of a long read within the time limit of a call. */
 	private static final int TOLD_PER_TIMEOUT = 4;
 
-	private static final String ADVICE = "; give another directory, or move it away to start from the beginning";
+	private static final String ADVICE = "; give another directory, or move this checkpoint away to continue from the"
+			+ " one before it, or from the beginning if there is none";
 
 	private final ProcessGroup group;
 
@@ -186,7 +187,8 @@ public final class CheckpointStore implements AutoCloseable {
 	 * that of the previous checkpoint
 	 * @throws IllegalStateException before {@link #restore()} or {@link #open()}
 	 * @throws IllegalArgumentException if a checkpoint of this step or a later one has
-	 * been saved or restored
+	 * been saved or restored, unless this rank has got a {@link CheckpointException}
+	 * since
 	 * @throws CheckpointException if the previous checkpoint was not written; if the
 	 * optimizer is divided, on every rank, also if a rank cannot copy its part, and the
 	 * group stays usable
@@ -199,12 +201,11 @@ public final class CheckpointStore implements AutoCloseable {
 			throw new IllegalArgumentException("there is a checkpoint of step " + this.savedStep
 					+ "; the next one needs a later step, got " + progress.step());
 		}
-		if (this.group.rank() != 0 && !this.state.isDivided()) {
-			return;
-		}
 		long start = System.nanoTime();
 		this.savedStep = -1;
-		this.state.stage(this::finish);
+		if (this.group.rank() == 0 || this.state.isDivided()) {
+			this.state.stage(this::finish);
+		}
 		this.savedStep = progress.step();
 		if (this.group.rank() != 0) {
 			return;
@@ -368,10 +369,9 @@ public final class CheckpointStore implements AutoCloseable {
 			return Found.rejected(ExitCode.BAD_CONFIGURATION,
 					"checkpoint " + checkpoint + " belongs to another job: " + difference + ADVICE);
 		}
-		return new Found(
-				new CheckpointLookup(ExitCode.DONE, "", Optional
-					.of(new CheckpointLookup.Contents(files.manifest().progress(), files.model(), files.optimizer()))),
-				files);
+		return new Found(new CheckpointLookup(ExitCode.DONE, "",
+				Optional.of(new CheckpointLookup.Contents(checkpoint.getFileName().toString(),
+						files.manifest().progress(), files.model(), files.optimizer()))), files);
 	}
 
 	/** The call in which the other ranks wait for the data has a time limit. */
@@ -403,12 +403,14 @@ public final class CheckpointStore implements AutoCloseable {
 	 */
 	private Progress restore(CheckpointLookup.Contents contents, @Nullable CheckpointFiles files,
 			Consumer<Progress> replaced) throws IOException {
+		Path checkpoint = this.options.directory().resolve(contents.name());
 		try (Arena arena = Arena.ofShared()) {
-			List<StoredTensor> model = broadcast(contents.model(), (files != null) ? files::readModel : null, arena);
-			List<StoredTensor> optimizer = broadcast(contents.optimizer(),
+			List<StoredTensor> model = broadcast(checkpoint, contents.model(),
+					(files != null) ? files::readModel : null, arena);
+			List<StoredTensor> optimizer = broadcast(checkpoint, contents.optimizer(),
 					(files != null) ? files::readOptimizer : null, arena);
 			FailTogether.run(this.group, () -> {
-				replace(model, optimizer);
+				replace(checkpoint, model, optimizer);
 				replaced.accept(contents.progress());
 			});
 		}
@@ -419,7 +421,7 @@ public final class CheckpointStore implements AutoCloseable {
 		return contents.progress();
 	}
 
-	private void replace(List<StoredTensor> model, List<StoredTensor> optimizer) {
+	private void replace(Path checkpoint, List<StoredTensor> model, List<StoredTensor> optimizer) {
 		String obstacle;
 		try {
 			obstacle = this.state.restoreOptimizer(optimizer);
@@ -429,7 +431,7 @@ public final class CheckpointStore implements AutoCloseable {
 		}
 		if (obstacle != null) {
 			throw CheckpointException.onThisRank(ExitCode.BAD_CONFIGURATION,
-					"cannot continue from the checkpoint in " + this.options.directory() + ": " + obstacle, null);
+					"cannot continue from checkpoint " + checkpoint + ": " + obstacle, null);
 		}
 		model.forEach(this.state::restore);
 	}
@@ -438,17 +440,18 @@ public final class CheckpointStore implements AutoCloseable {
 	 * Broadcasts tensors of rank 0.
 	 * @param source reads their data, {@code null} on other ranks
 	 */
-	private List<StoredTensor> broadcast(List<TensorHeader> headers, @Nullable Source source, Arena arena) {
+	private List<StoredTensor> broadcast(Path checkpoint, List<TensorHeader> headers, @Nullable Source source,
+			Arena arena) {
 		List<StoredTensor> tensors = new ArrayList<>();
 		for (TensorHeader header : headers) {
-			FailTogether.run(this.group, () -> tensors.add(read(header, source, arena)));
+			FailTogether.run(this.group, () -> tensors.add(read(checkpoint, header, source, arena)));
 			StateBroadcast.broadcast(0, this.group, tensors.getLast().data());
 		}
 		return tensors;
 	}
 
 	/** Every rank makes the same calls, also if it fails. */
-	private StoredTensor read(TensorHeader header, @Nullable Source source, Arena arena) {
+	private StoredTensor read(Path checkpoint, TensorHeader header, @Nullable Source source, Arena arena) {
 		try {
 			StoredTensor tensor = new StoredTensor(header, arena.allocate(header.bytes(), Long.BYTES));
 			if (source != null) {
@@ -457,12 +460,11 @@ public final class CheckpointStore implements AutoCloseable {
 			return tensor;
 		}
 		catch (IllegalArgumentException ex) {
-			throw CheckpointException.onThisRank(ExitCode.BAD_CONFIGURATION, "cannot continue from the checkpoint in "
-					+ this.options.directory() + ": " + ex.getMessage() + ADVICE, ex);
+			throw CheckpointException.onThisRank(ExitCode.BAD_CONFIGURATION,
+					"cannot continue from checkpoint " + checkpoint + ": " + ex.getMessage() + ADVICE, ex);
 		}
 		catch (IOException ex) {
-			throw CheckpointException.onThisRank(
-					"cannot read the checkpoint in " + this.options.directory() + ": " + FailureReason.of(ex), ex);
+			throw CheckpointException.onThisRank("cannot read checkpoint " + checkpoint + ": " + FailureReason.of(ex), ex);
 		}
 		finally {
 			while (broadcastReading(false)) {

@@ -14,6 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -90,6 +91,17 @@ class CheckpointDirectoryTest {
 			third.add(10, CONTENT);
 			assertThatThrownBy(() -> first.add(11, CONTENT)).isInstanceOf(SupersededException.class);
 		}
+	}
+
+	@Test
+	void theCheckpointOfEachStepThatProgressAllowsIsFound() throws Exception {
+		long last = 999_999_999_999_999_999L;
+		try (CheckpointDirectory directory = new CheckpointDirectory(this.path)) {
+			directory.add(new Progress(last, 0, 0).step(), CONTENT);
+		}
+		assertThat(CheckpointFixture.steps(this.path)).containsExactly(last);
+		assertThatIllegalArgumentException().isThrownBy(() -> new Progress(last + 1, 0, 0))
+			.withMessageContaining("0..999999999999999999, got 1000000000000000000");
 	}
 
 	@Test

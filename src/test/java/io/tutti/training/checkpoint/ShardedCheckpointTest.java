@@ -537,6 +537,30 @@ class ShardedCheckpointTest {
 		assertThat(CheckpointFixture.list(this.directory)).hasSize(3);
 	}
 
+	/** Also the ranks that write nothing. */
+	@Test
+	void everyRankRefusesACheckpointOfAnEarlierStep() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS)) {
+			RankThreads.run(2, LIMIT, (rank) -> {
+				Map<String, Tensor> parameters = parameters();
+				try (Optimizer optimizer = adam(new TensorVector(parameters.values().toArray(new Tensor[0])));
+						CheckpointStore store = store(world.group(rank),
+								new ModelState(ModelTensors.of(parameters), optimizer, TrainingDevice.CPU))) {
+					store.open();
+					store.save(new Progress(2, 0, 0));
+					for (long step = 1; step <= 2; step++) {
+						Progress progress = new Progress(step, 0, 0);
+						assertThatIllegalArgumentException().isThrownBy(() -> store.save(progress))
+							.withMessageContaining("there is a checkpoint of step 2; the next one needs a later step");
+					}
+					store.save(new Progress(3, 0, 0));
+				}
+				return null;
+			});
+		}
+		assertThat(CheckpointFixture.steps(this.directory)).containsExactly(3L, 2L);
+	}
+
 	/** A model may hold another optimizer's state, as one that learns to optimize. */
 	@Test
 	void aTensorOfTheModelMayHaveTheNameOfOneOfTheOptimizer() throws Exception {
@@ -601,7 +625,8 @@ class ShardedCheckpointTest {
 			});
 			assertThat(outcomes).allSatisfy((outcome) -> assertThat(outcome.failure())
 				.isInstanceOfSatisfying(CheckpointException.class, (ex) -> assertThat(ex.isKnownToAll()).isTrue())
-				.hasMessageContainingAll("rank 1 failed: cannot continue from the checkpoint in " + this.directory,
+				.hasMessageContainingAll(
+						"rank 1 failed: cannot continue from checkpoint " + this.directory.resolve("step-00000001"),
 						"there is no optimizer.group.0.")
 				.extracting(ExitCode::of)
 				.isEqualTo(ExitCode.BAD_CONFIGURATION));
@@ -625,8 +650,10 @@ class ShardedCheckpointTest {
 					assertThatThrownBy(store::restore)
 						.isInstanceOfSatisfying(CheckpointException.class,
 								(ex) -> assertThat(ex.isKnownToAll()).isTrue())
-						.hasMessageContainingAll("rank 0 failed: cannot continue from the checkpoint in",
-								"the SHA-256 of " + last.getFileName() + " does not match", "move it away")
+						.hasMessageContainingAll(
+								"rank 0 failed: cannot continue from checkpoint " + last.getParent() + ": ",
+								"the SHA-256 of " + last.getFileName() + " does not match",
+								"move this checkpoint away to continue from the one before it")
 						.extracting(ExitCode::of)
 						.isEqualTo(ExitCode.BAD_CONFIGURATION);
 				}
