@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
+import io.tutti.BadConfigurationException;
 import io.tutti.CollectiveException;
 import io.tutti.ElasticGroup;
 import io.tutti.ExitCode;
@@ -94,6 +95,8 @@ public final class TrainingJob {
 	 * @param task what to train; the job closes it
 	 * @param options how to train, the same on every rank
 	 * @param listener receives the events of this rank
+	 * @throws BadConfigurationException if the options divide the optimizer among the
+	 * ranks, or hold weights of the ranks: the number of ranks changes
 	 */
 	public TrainingJob(ElasticGroup group, TrainingTask task, TrainingOptions options, TrainingListener listener) {
 		this(null, group, task, options, listener, () -> TrainingDevice.CPU);
@@ -102,12 +105,16 @@ public final class TrainingJob {
 	private TrainingJob(@Nullable ProcessGroup group, @Nullable ElasticGroup elastic, TrainingTask task,
 			TrainingOptions options, TrainingListener listener, Supplier<TrainingDevice> device) {
 		if (elastic != null && options.shares().weights() != null) {
-			throw new IllegalArgumentException("rank weights " + options.shares()
-					+ " hold for one world size only, and that of an elastic job changes: use measured or equal shares");
+			throw new BadConfigurationException(
+					"rank weights " + options.shares()
+							+ " hold for one world size only, and that of an elastic job changes",
+					"Use measured or equal shares");
 		}
 		if (elastic != null && options.shardsOptimizer()) {
-			throw new IllegalArgumentException("an optimizer divided among the ranks (ZeRO-1) loses the state of each"
-					+ " lost rank, with which an elastic job is to continue: use a whole optimizer on every rank");
+			throw new BadConfigurationException(
+					"an optimizer divided among the ranks (ZeRO-1) loses the state of each"
+							+ " lost rank, with which an elastic job is to continue",
+					"Use a whole optimizer on every rank");
 		}
 		this.device = device;
 		this.group = group;

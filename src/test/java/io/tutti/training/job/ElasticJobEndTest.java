@@ -7,7 +7,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
+import io.tutti.BadConfigurationException;
 import io.tutti.CollectiveException;
 import io.tutti.ElasticEvent;
 import io.tutti.ElasticGroup;
@@ -25,10 +27,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 /** The loops of an elastic job end: after the last step, or with a failure. */
@@ -140,6 +145,26 @@ class ElasticJobEndTest {
 			assertThatExceptionOfType(ReportException.class).isThrownBy(job::run);
 			assertThat(group.runs).isFalse();
 		}
+	}
+
+	/** No launcher starts such a rank again. */
+	@ParameterizedTest
+	@MethodSource
+	void optionsThatHoldForOneNumberOfRanksAreRefused(TrainingOptions options, String problem) {
+		try (SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS);
+				EndsOnce group = new EndsOnce(world.group(1), new CountDownLatch(1))) {
+			assertThatThrownBy(
+					() -> new TrainingJob(group, ClassifierJob.defaults().task(), options, TrainingListener.NONE))
+				.isInstanceOf(BadConfigurationException.class)
+				.hasMessageContaining(problem)
+				.extracting(ExitCode::of)
+				.isEqualTo(ExitCode.BAD_CONFIGURATION);
+		}
+	}
+
+	private static Stream<Arguments> optionsThatHoldForOneNumberOfRanksAreRefused() {
+		return Stream.of(Arguments.of(TrainingOptions.defaults().withShardedOptimizer(true), "ZeRO-1"), Arguments
+			.of(new TrainingOptions(1, 32, 1, 1, null, null, RankShares.parse("1,2")), "rank weights [1.0, 2.0]"));
 	}
 
 	/** Runs the loop in one generation, and aborts its group if it fails. */
