@@ -371,7 +371,8 @@ public final class CheckpointStore implements AutoCloseable {
 		}
 		return new Found(new CheckpointLookup(ExitCode.DONE, "",
 				Optional.of(new CheckpointLookup.Contents(checkpoint.getFileName().toString(),
-						files.manifest().progress(), files.model(), files.optimizer()))), files);
+						files.manifest().progress(), files.model(), files.optimizer()))),
+				files);
 	}
 
 	/** The call in which the other ranks wait for the data has a time limit. */
@@ -464,7 +465,8 @@ public final class CheckpointStore implements AutoCloseable {
 					"cannot continue from checkpoint " + checkpoint + ": " + ex.getMessage() + ADVICE, ex);
 		}
 		catch (IOException ex) {
-			throw CheckpointException.onThisRank("cannot read checkpoint " + checkpoint + ": " + FailureReason.of(ex), ex);
+			throw CheckpointException.onThisRank("cannot read checkpoint " + checkpoint + ": " + FailureReason.of(ex),
+					ex);
 		}
 		finally {
 			while (broadcastReading(false)) {

@@ -169,24 +169,27 @@ final class ElasticTrainingRank implements TrainingListener {
 		}
 	}
 
-	/** The last step has begun to write it. */
+	/**
+	 * The last step has begun to write it. On a busy machine it may be complete before
+	 * this thread looks.
+	 */
 	private void killInTheCheckpoint(long step) {
 		if (!isDue("checkpoint", step) || Files.exists(killed(step))) {
 			return;
 		}
-		long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(5);
+		long end = System.nanoTime() + START_NANOS;
 		while (System.nanoTime() < end) {
-			if (isBeingWritten(step)) {
+			if (isWrittenOrBeingWritten(step)) {
 				kill("checkpoint", step);
 			}
 		}
-		throw new IllegalStateException("checkpoint " + step + " was written too fast");
+		throw new IllegalStateException("checkpoint " + step + " was not written");
 	}
 
-	private boolean isBeingWritten(long step) {
+	private boolean isWrittenOrBeingWritten(long step) {
 		try (Stream<Path> files = Files.list(this.directory.resolve("checkpoints"))) {
 			return files.map((file) -> file.getFileName().toString())
-				.anyMatch((name) -> name.matches("step-0*" + step + "\\.\\d+\\.tmp"));
+				.anyMatch((name) -> name.matches("step-0*" + step + "(\\.\\d+\\.tmp)?"));
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
