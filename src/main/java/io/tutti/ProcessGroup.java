@@ -1658,12 +1658,17 @@ public interface ProcessGroup extends AutoCloseable {
 	<T> T shared(Class<T> type, Object key, Supplier<? extends T> creator, Consumer<? super T> release);
 
 	/**
-	 * Leaves the group: running and waiting calls on this rank fail, then connections and
-	 * memory are released. A second call waits until the first has ended, but no longer
-	 * than {@code tutti.timeout.drain} and twice {@code tutti.timeout.abort}, and has no
-	 * other effect. Calls that this rank has completed can still complete on other ranks;
-	 * their later calls that need this rank fail. Queued messages of sends that have
-	 * returned are sent first, for at most {@code tutti.timeout.drain}.
+	 * Leaves the group, then releases connections and memory. Calls that this rank has
+	 * completed can still complete on other ranks. The first of their later calls that
+	 * needs this rank breaks the group there: with a {@link PeerLostException} in the
+	 * group of all ranks, which breaks every group with this rank, and with a
+	 * {@link GroupAbortedException} in a subgroup. If a call, send, receive or probe of
+	 * this rank has not ended, closing breaks the group on every rank with a
+	 * {@link GroupAbortedException}, with which that call fails: cancel a receive that
+	 * waits for no message any more. Queued messages of small sends that have returned
+	 * are sent first, for at most {@code tutti.timeout.drain}. A second call waits until
+	 * the first has ended, but no longer than {@code tutti.timeout.drain} and twice
+	 * {@code tutti.timeout.abort}, and has no other effect.
 	 * @throws CollectiveException if they cannot be sent in that time; the group is then
 	 * closed, and broken on every rank
 	 */

@@ -210,9 +210,12 @@ record MessageFailures(GroupIdentity identity, FailureLatch latch, ProgressEngin
 		return this.identity.exception(this.identity.aborted("this rank's message engine failed: " + cause), cause);
 	}
 
-	/** This rank closes the group while an operation is in flight. */
+	/**
+	 * This rank closes the group while an operation is in flight, which breaks the group
+	 * on every rank.
+	 */
 	void abandon() {
-		this.latch.trip(this.identity.aborted("this rank closed the group during a send or receive"));
+		this.latch.abort("this rank closed the group during a send or receive");
 	}
 
 	/**

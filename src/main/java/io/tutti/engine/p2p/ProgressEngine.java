@@ -89,6 +89,7 @@ final class ProgressEngine {
 	 */
 	private volatile @Nullable RuntimeException ended;
 
+	/** Whether this rank closes the group; what is in flight ends later. */
 	private volatile boolean closed;
 
 	ProgressEngine(GroupIdentity identity, FailureLatch latch, Connections connections,
@@ -359,19 +360,23 @@ final class ProgressEngine {
 	}
 
 	/**
-	 * Lets no operation begin any more, and fails those in flight.
+	 * Lets no operation begin any more, and fails those in flight with the group's
+	 * verdict, for which it waits without the lock.
 	 * @return whether one could begin until now
 	 */
 	boolean close() {
+		boolean first;
+		boolean abandons;
 		try (Locked _ = enter()) {
-			boolean first = !this.closed;
+			first = !this.closed;
 			this.closed = true;
-			if (!this.inFlight.isEmpty()) {
-				this.failures.abandon();
-			}
-			endAll(this.failures.closed());
-			return first;
+			abandons = !this.inFlight.isEmpty();
 		}
+		if (abandons) {
+			this.failures.abandon();
+		}
+		end(this.failures.closed());
+		return first;
 	}
 
 	/** Checks that no small send that has returned was lost with its connection. */
@@ -390,7 +395,7 @@ final class ProgressEngine {
 
 	/** Whether nothing moves any more. */
 	boolean ended() {
-		return this.closed || this.ended != null;
+		return this.ended != null;
 	}
 
 	/** Operations in flight, not to be changed; requires the lock. */

@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -13,8 +14,11 @@ import io.tutti.CollectiveException;
 import io.tutti.CollectiveMismatchException;
 import io.tutti.CollectiveTimeoutException;
 import io.tutti.DataType;
+import io.tutti.Failure;
+import io.tutti.GroupAbortedException;
 import io.tutti.GroupState;
 import io.tutti.Message;
+import io.tutti.PeerLostException;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.Work;
@@ -28,6 +32,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * A rank leaves a group in an orderly way before, during and after every call of the
@@ -482,6 +487,76 @@ abstract class DepartureContract {
 					return null;
 				}));
 			}
+		}
+	}
+
+	/** A message that a rank has in flight while it closes the group. */
+	private enum Unmatched {
+
+		RECEIVE {
+			@Override
+			Work<?> start(ProcessGroup group, int peer) {
+				return group.receiveAsync(MemorySegment.ofArray(new int[1]), DataType.INT32, peer, 3);
+			}
+		},
+
+		LARGE_SEND {
+			@Override
+			Work<?> start(ProcessGroup group, int peer) {
+				return group.sendAsync(MemorySegment.ofArray(new byte[300_000]), DataType.INT8, peer, 3);
+			}
+		};
+
+		abstract Work<?> start(ProcessGroup group, int peer);
+
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aCloseDuringAMessageBreaksTheGroupForTheSameReasonOnEveryRank(Unmatched message) throws Exception {
+		for (boolean within : transport().splits() ? new boolean[] { false, true } : new boolean[] { false }) {
+			try (DepartingWorld world = world(WORLD_SIZE, TIMEOUTS)) {
+				List<Failure> failures = RankThreads.run(WORLD_SIZE, LIMIT, (rank) -> {
+					ProcessGroup group = within ? world.group(rank).split(0, rank) : world.group(rank);
+					if (rank == LEAVING) {
+						Work<?> work = message.start(group, 0);
+						group.close();
+						assertThat(failure(work::await)).isInstanceOf(GroupAbortedException.class);
+						assertThat(((CollectiveException) failure(work::await)).failure()).isEqualTo(group.failure());
+						return group.failure();
+					}
+					await().atMost(LIMIT).until(() -> group.state() == GroupState.BROKEN);
+					assertThat(failure(group::barrier)).isInstanceOf(GroupAbortedException.class);
+					assertThat(world.group(rank).state()).isEqualTo(within ? GroupState.READY : GroupState.BROKEN);
+					return group.failure();
+				});
+				assertThat(failures).allMatch(failures.getFirst()::equals);
+				assertThat(failures.getFirst().ranks()).containsExactly(LEAVING);
+				assertThat(failures.getFirst().detail()).contains("closed the group during a send or receive");
+			}
+		}
+	}
+
+	/** Rank 0 gives no verdict any more. */
+	@Test
+	void aCloseDuringAMessageEndsSoonAfterRankZeroHasLeft() throws Exception {
+		Timeouts timeouts = new Timeouts(LIMIT, DEADLINE, LIMIT, LIMIT, LIMIT);
+		try (DepartingWorld world = world(3, timeouts)) {
+			Work<?> work = Unmatched.RECEIVE.start(world.group(1), 2);
+			world.leave(0);
+			assertThat(CompletableFuture.runAsync(world.group(1)::close)).succeedsWithin(LIMIT.dividedBy(2));
+			assertThat(failure(work::await)).isInstanceOf(GroupAbortedException.class);
+		}
+	}
+
+	/** The message of a small send that has returned is not in flight. */
+	@Test
+	void aCloseAfterASmallSendThatNobodyReceivesBreaksNoGroup() throws Exception {
+		try (DepartingWorld world = world(2, TIMEOUTS)) {
+			world.group(1).send(MemorySegment.ofArray(new byte[9]), DataType.INT8, 0, 3);
+			world.group(1).close();
+			assertThat(failure(world.group(0)::barrier)).isInstanceOfSatisfying(PeerLostException.class,
+					(ex) -> assertThat(ex.failure().ranks()).containsExactly(1));
 		}
 	}
 
