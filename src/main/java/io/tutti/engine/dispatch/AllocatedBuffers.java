@@ -8,6 +8,7 @@ import java.util.Objects;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
+import io.tutti.Collective;
 import io.tutti.engine.spi.Agreement;
 import io.tutti.engine.spi.ArgumentMismatchException;
 import io.tutti.engine.spi.CallOrigin;
@@ -64,7 +65,7 @@ final class AllocatedBuffers implements AutoCloseable {
 			catch (OutOfMemoryError ex) {
 				failure = ex;
 			}
-			requireMemory(group.agree(Agreement.ALLOCATE, (buffer != null) ? 1 : 0), bytes, failure);
+			requireMemory(group.agree(Agreement.ALLOCATE, (buffer != null) ? 1 : 0).all(), bytes, failure);
 			Allocation allocation = new Allocation(Objects.requireNonNull(buffer), arena);
 			add(allocation);
 			return allocation.buffer();
@@ -123,8 +124,8 @@ final class AllocatedBuffers implements AutoCloseable {
 			throw new NullPointerException(RefusedCall.place(this.identity, "free") + "buffer must not be null");
 		}
 		int index = indexOf(buffer);
-		requireSame(group.agree(Agreement.FREE, index),
-				"every rank must free the buffer of the same allocation (-1: not an allocated buffer)");
+		DefaultProcessGroup.Gathered indices = group.agree(Agreement.FREE, index);
+		requireSame(indices, "every rank must free the buffer of the same allocation (-1: not an allocated buffer)");
 		Allocation freed = (index >= 0) ? this.allocations.set(index, null) : null;
 		if (freed == null) {
 			throw new IllegalArgumentException(RefusedCall.place(this.identity, "free") + buffer
@@ -133,7 +134,7 @@ final class AllocatedBuffers implements AutoCloseable {
 		this.backend.free(freed.buffer());
 		this.inUse.add(freed.arena());
 		if (!release().isEmpty() && freed.buffer().scope().isAlive()) {
-			throw new GroupStateException(CallOrigin.in(this.identity),
+			throw new GroupStateException(CallOrigin.in(this.identity).of(Collective.ALL_GATHER, indices.sequence()),
 					"free: a call still uses the buffer of " + freed.buffer().byteSize()
 							+ " bytes; its memory is released later: wait for all work on a buffer before you free it",
 					null);
@@ -169,8 +170,9 @@ final class AllocatedBuffers implements AutoCloseable {
 		return -1;
 	}
 
-	private void requireSame(long[] values, String rule) {
-		ArgumentMismatchException.requireSame(this.identity, (rank) -> values[rank], rule);
+	private void requireSame(DefaultProcessGroup.Gathered values, String rule) {
+		ArgumentMismatchException.requireSame(this.identity, values.sequence(), (rank) -> values.all()[rank], rule,
+				null);
 	}
 
 	/**

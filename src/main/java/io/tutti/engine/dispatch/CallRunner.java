@@ -91,16 +91,20 @@ final class CallRunner implements AutoCloseable {
 		run(collective, count, send, receive, type, op, root, sendCounts, receiveCounts, options);
 	}
 
-	/** Runs an all-gather by which the ranks agree on a change of the group. */
-	void agree(Agreement on, MemorySegment send, MemorySegment receive, CallOptions options) {
-		requireOpen(null);
+	/**
+	 * Runs an all-gather by which the ranks agree on a change of the group.
+	 * @return its sequence number
+	 */
+	long agree(Agreement on, MemorySegment send, MemorySegment receive, CallOptions options) {
 		long count = this.buffers.check(Collective.ALL_GATHER, send, receive, DataType.UINT8, null, 0, null, null,
 				false);
 		CallOptions labelled = options.label().isEmpty() ? options.withLabel(on.toString()) : options;
-		run(Collective.ALL_GATHER, count, send, receive, DataType.UINT8, null, on.markerRoot(), null, null, labelled);
+		return run(Collective.ALL_GATHER, count, send, receive, DataType.UINT8, null, on.markerRoot(), null, null,
+				labelled);
 	}
 
-	private void run(Collective collective, long count, MemorySegment send, MemorySegment receive, DataType type,
+	/** Returns the sequence number. */
+	private long run(Collective collective, long count, MemorySegment send, MemorySegment receive, DataType type,
 			@Nullable ReduceOp op, int root, long @Nullable [] sendCounts, long @Nullable [] receiveCounts,
 			CallOptions options) {
 		requireAnotherThread(collective);
@@ -112,6 +116,7 @@ final class CallRunner implements AutoCloseable {
 			describe(ticket, collective, count, type, op, root, issuedNanos, options);
 			this.call.counts(sendCounts, receiveCounts);
 			runInTurn(send, receive, null, issuedNanos, startedNanos);
+			return ticket;
 		}
 		finally {
 			this.order.pass(ticket);
@@ -324,7 +329,7 @@ final class CallRunner implements AutoCloseable {
 		return this.latch.reportAndAwaitVerdict(this.identity.exception(failure, null));
 	}
 
-	private void requireOpen(@Nullable Collective collective) {
+	private void requireOpen(Collective collective) {
 		if (this.closed) {
 			throw GroupStateException.closed(CallOrigin.in(this.identity).of(collective));
 		}

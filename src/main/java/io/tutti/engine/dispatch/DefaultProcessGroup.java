@@ -458,20 +458,29 @@ public final class DefaultProcessGroup implements ProcessGroup {
 	/**
 	 * An all-gather of the engine itself, of heap memory. Aborts the group if the calling
 	 * thread is interrupted.
+	 * @return its sequence number
 	 */
-	void agree(Agreement on, MemorySegment send, MemorySegment receive) {
+	long agree(Agreement on, MemorySegment send, MemorySegment receive) {
 		if (Thread.currentThread().isInterrupted()) {
 			throw this.latch.reportAndAwaitVerdict(this.identity
 				.exception(this.identity.aborted("the calling thread was interrupted"), new InterruptedException()));
 		}
-		this.runner.agree(on, send, receive, this.options);
+		return this.runner.agree(on, send, receive, this.options);
 	}
 
 	/** Gives every rank the numbers of all ranks, in rank order. */
-	long[] agree(Agreement on, long... own) {
+	Gathered agree(Agreement on, long... own) {
 		long[] all = new long[own.length * worldSize()];
-		agree(on, MemorySegment.ofArray(own), MemorySegment.ofArray(all));
-		return all;
+		return new Gathered(agree(on, MemorySegment.ofArray(own), MemorySegment.ofArray(all)), all);
+	}
+
+	/**
+	 * The result of an all-gather of the engine.
+	 *
+	 * @param sequence its sequence number
+	 * @param all the numbers of all ranks, in rank order
+	 */
+	record Gathered(long sequence, long[] all) {
 	}
 
 	@Override

@@ -99,11 +99,13 @@ final class GroupSplit {
 		String split = this.identity.name() + "/" + this.splits + ".";
 		requireShort(split + Integer.MAX_VALUE);
 		String name = split + color;
-		long[] all = parent.agree((digest == 0) ? Agreement.SPLIT : Agreement.SUBGROUP, color, key, digest);
+		DefaultProcessGroup.Gathered gathered = parent.agree((digest == 0) ? Agreement.SPLIT : Agreement.SUBGROUP,
+				color, key, digest);
 		this.splits++;
-		ArgumentMismatchException.requireSame(this.identity, (rank) -> all[WORDS * rank + 2],
-				"every rank must ask for the same sub-group, and this rank asked for " + asked
-						+ "; by the digest of the ranks (0: a split)");
+		long[] all = gathered.all();
+		ArgumentMismatchException.requireSame(this.identity, gathered.sequence(), (rank) -> all[WORDS * rank + 2],
+				"every rank must ask for the same subgroup",
+				"their lists of ranks differ; this rank asked for " + asked);
 		List<Integer> members = (color == NONE) ? List.of() : members(all, color);
 		DefaultProcessGroup group = members.isEmpty() ? null : form(parent, name, members);
 		return CleanUp.orElse(() -> {
@@ -129,7 +131,7 @@ final class GroupSplit {
 	}
 
 	private void confirm(DefaultProcessGroup parent, String name, List<Integer> members) {
-		long[] answers = parent.agree(Agreement.FORM, FORMED);
+		long[] answers = parent.agree(Agreement.FORM, FORMED).all();
 		for (int rank : members) {
 			if (answers[rank] == REFUSED) {
 				throw this.identity

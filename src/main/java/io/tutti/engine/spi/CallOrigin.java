@@ -15,9 +15,10 @@ import org.jspecify.annotations.Nullable;
  * @param peers the ranks of the job that the failure is about
  * @param group name of the group
  * @param collective the collective, {@code null} outside of one
+ * @param sequence number of the collective in the group, -1 if it was not issued
  */
-public record CallOrigin(int rank, int worldSize, List<Integer> peers, String group,
-		@Nullable Collective collective) implements Failure.Origin, Serializable {
+public record CallOrigin(int rank, int worldSize, List<Integer> peers, String group, @Nullable Collective collective,
+		long sequence) implements Failure.Origin, Serializable {
 
 	public CallOrigin {
 		peers = List.copyOf(peers);
@@ -34,18 +35,24 @@ public record CallOrigin(int rank, int worldSize, List<Integer> peers, String gr
 	 */
 	public static CallOrigin about(GroupIdentity identity, List<Integer> peers) {
 		return new CallOrigin(identity.worldRank(), identity.jobSize(),
-				peers.stream().map(identity.members()::get).toList(), identity.name(), null);
+				peers.stream().map(identity.members()::get).toList(), identity.name(), null, -1);
 	}
 
-	/** The same place in a collective that was not issued, {@code null} for none. */
-	public CallOrigin of(@Nullable Collective refused) {
-		return new CallOrigin(this.rank, this.worldSize, this.peers, this.group, refused);
+	/** The same place in a collective that was not issued. */
+	public CallOrigin of(Collective refused) {
+		return of(refused, -1);
 	}
 
-	/** How messages begin, such as {@code rank 1: all-reduce of group world: }. */
+	/** The same place in a collective. */
+	public CallOrigin of(Collective call, long number) {
+		return new CallOrigin(this.rank, this.worldSize, this.peers, this.group, call, number);
+	}
+
+	/** How messages begin, such as {@code rank 1: all-reduce #7 of group world: }. */
 	String start() {
-		return "rank " + this.rank + ": " + ((this.collective != null) ? this.collective + " of " : "") + "group "
-				+ this.group + ": ";
+		String call = (this.collective == null) ? ""
+				: this.collective + ((this.sequence < 0) ? "" : " #" + this.sequence) + " of ";
+		return "rank " + this.rank + ": " + call + "group " + this.group + ": ";
 	}
 
 	/** An exception that has such a place. */
@@ -76,6 +83,11 @@ public record CallOrigin(int rank, int worldSize, List<Integer> peers, String gr
 		@Override
 		default @Nullable Collective collective() {
 			return origin().collective();
+		}
+
+		@Override
+		default long sequence() {
+			return origin().sequence();
 		}
 
 	}

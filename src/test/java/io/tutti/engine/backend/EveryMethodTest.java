@@ -9,6 +9,7 @@ import java.util.concurrent.CancellationException;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import io.tutti.Collective;
 import io.tutti.CollectiveException;
 import io.tutti.DataType;
 import io.tutti.ExitCode;
@@ -21,6 +22,7 @@ import io.tutti.engine.backend.CollectivesContract.World;
 import io.tutti.engine.backend.RankThreads.Outcome;
 import io.tutti.engine.spi.GroupStateException;
 import org.assertj.core.api.SoftAssertions;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -157,7 +159,7 @@ class EveryMethodTest {
 			for (int rank = 0; rank < 3; rank++) {
 				Throwable seen = outcomes.get(rank).failure();
 				assertThat(seen).isInstanceOf(IllegalArgumentException.class)
-					.hasMessageStartingWith("rank " + rank + ": group world: ")
+					.hasMessageStartingWith("rank " + rank + ": all-gather #0 of group world: ")
 					.hasMessageContaining("rank 0 passed 32, rank 2 64");
 				Failure.Origin origin = (Failure.Origin) seen;
 				assertThat(origin.rank()).isEqualTo(rank);
@@ -246,7 +248,7 @@ class EveryMethodTest {
 					return null;
 				}
 				assertThat(catchThrowable(() -> group.allocate(32 * rank)))
-					.hasMessageStartingWith("rank " + rank + ": group world/0.0: ")
+					.hasMessageStartingWith("rank " + rank + ": all-gather #0 of group world/0.0: ")
 					.hasMessageContaining("ranks 2 and 1 disagree: rank 2 passed 64, rank 1 32");
 				if (rank == 2) {
 					group.send(MemorySegment.ofArray(new int[2]), DataType.INT32, 1, 1);
@@ -264,6 +266,27 @@ class EveryMethodTest {
 				return null;
 			});
 		}
+	}
+
+	@Test
+	void ranksThatPassDifferentArgumentsLearnTheAllGather() throws Exception {
+		try (World world = Worlds.simulated(2)) {
+			RankThreads.run(2, LIMIT, (rank) -> {
+				ProcessGroup group = world.group(rank);
+				MemorySegment first = group.allocate(8);
+				MemorySegment second = group.allocate(8);
+				requireLastAllGather(group, () -> group.allocate(8 + rank));
+				requireLastAllGather(group, () -> group.free((rank == 0) ? first : second));
+				requireLastAllGather(group, () -> group.subgroup(List.of(rank)));
+				return null;
+			});
+		}
+	}
+
+	private static void requireLastAllGather(ProcessGroup group, ThrowingCallable call) {
+		Failure.Origin origin = (Failure.Origin) catchThrowable(call);
+		assertThat(origin.collective()).isEqualTo(Collective.ALL_GATHER);
+		assertThat(origin.sequence()).isEqualTo(group.lastEntered());
 	}
 
 }

@@ -237,7 +237,7 @@ class GroupArgumentsTest {
 					(rank) -> world.group(rank).subgroup((rank == 0) ? List.of(0, 1) : List.of(0, 2)));
 			assertThat(outcomes)
 				.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(IllegalArgumentException.class)
-					.hasMessageContaining("same sub-group"));
+					.hasMessageContaining("same subgroup"));
 			assertThat(outcomes.getFirst().failure()).hasMessageContaining("this rank asked for ranks [0, 1]");
 			assertThat(outcomes.getLast().failure()).hasMessageContaining("this rank asked for ranks [0, 2]");
 			RankThreads.run(3, LIMIT, (rank) -> {

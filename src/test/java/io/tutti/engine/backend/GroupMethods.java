@@ -60,12 +60,19 @@ final class GroupMethods {
 			case "receiveAny" -> "receive";
 			case "sendReceive" -> "send-receive";
 			case "tryProbe" -> "probe";
-			default -> collective(method).map(Collective::label).orElse(name);
+			default -> namesake(method).map(Collective::label).orElse(name);
 		};
 	}
 
-	/** The collective that the method issues; none for agreements of the engine. */
+	/** The collective that the method issues. */
 	static Optional<Collective> collective(Method method) {
+		return switch (method.getName()) {
+			case "allocate", "free", "split", "subgroup" -> Optional.of(Collective.ALL_GATHER);
+			default -> namesake(method);
+		};
+	}
+
+	private static Optional<Collective> namesake(Method method) {
 		String name = method.getName().replace("Async", "");
 		return Stream.of(Collective.values())
 			.filter((collective) -> collective.label().replace("-", "").equalsIgnoreCase(name))
