@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * that contains it
  * @param sequence number of the collective in the group, -1 outside of a collective
  * @param collective the collective that failed, {@code null} outside of a collective
- * @param ranks the world ranks at fault: lost, missing, in disagreement or aborting; may
- * be empty
+ * @param ranks the world ranks at fault: lost, missing, in disagreement, gone or
+ * aborting; may be empty
  * @param detail description of what was detected, shortened to 8192 characters
  * @param elapsed time from the start of the call until the failure was detected
  * @param timeout timeout of the call, zero if none applied
@@ -33,9 +33,16 @@ public record Failure(Kind kind, String group, long sequence, @Nullable Collecti
 		TIMEOUT(ExitCode.DEADLINE_PASSED),
 		/** Ranks called different collectives at the same sequence number. */
 		MISMATCH(ExitCode.MISMATCH),
-		/** A rank's process ended, stopped sending heartbeats or was disconnected. */
+		/**
+		 * A rank's process ended, stopped sending heartbeats or was disconnected, or the
+		 * rank left the job in order and another rank still needed it.
+		 */
 		PEER_LOST(ExitCode.PEER_LOST),
-		/** The group was aborted on request, or by a rank that could not continue. */
+		/**
+		 * The group was aborted on request, or broken by a rank that could not continue,
+		 * that closed it during its own call or message, or that left a subgroup in order
+		 * while another rank still needed it there. The rank itself may still run.
+		 */
 		ABORTED(ExitCode.PEER_LOST);
 
 		private final int exitCode;
@@ -219,7 +226,8 @@ public record Failure(Kind kind, String group, long sequence, @Nullable Collecti
 					+ (this.ranks.isEmpty() ? "" : ", waiting for " + names());
 			case MISMATCH -> (this.collective != null) ? "ranks called different collectives" : "the ranks differ";
 			case PEER_LOST -> names() + " lost";
-			case ABORTED -> "aborted" + (this.ranks.isEmpty() ? "" : " by " + names());
+			case ABORTED -> ((this.exitCode == ExitCode.ABORTED) ? "aborted" : "broken")
+					+ (this.ranks.isEmpty() ? "" : " by " + names());
 		};
 	}
 

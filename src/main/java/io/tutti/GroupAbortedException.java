@@ -3,9 +3,10 @@ package io.tutti;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The group was aborted on request, or a rank could not continue a call because its
- * backend failed with an exception of no other kind. That exception is then the cause on
- * that rank.
+ * The group was aborted on request, or a rank has broken it: it could not continue a call
+ * because its backend failed with an exception of no other kind, which is then the cause
+ * on that rank; it closed the group during its own call or message; or it left a subgroup
+ * in order while another rank still needed it there.
  */
 public final class GroupAbortedException extends CollectiveException {
 
@@ -17,8 +18,8 @@ public final class GroupAbortedException extends CollectiveException {
 
 	/**
 	 * {@link ExitCode#ABORTED} after an abort on request, unless the caller chose another
-	 * code; {@link ExitCode#PEER_LOST} if another rank could not continue. If this rank
-	 * could not, the exit code of its backend's exception. That this rank saw a
+	 * code; {@link ExitCode#PEER_LOST} if another rank has broken the group. If this rank
+	 * could not continue, the exit code of its backend's exception. That this rank saw a
 	 * consequence of the abort first, such as a closed connection, makes no difference.
 	 */
 	@Override

@@ -577,7 +577,7 @@ class NcclEngineTest {
 		});
 		assertThat(outcomes)
 			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(GroupAbortedException.class)
-				.hasMessageContaining("aborted by rank 1: ")
+				.hasMessageContaining("broken by rank 1: ")
 				.hasMessageContaining("the calling thread was interrupted")
 				.satisfies((ex) -> assertThat(ExitCode.of(ex)).isEqualTo(ExitCode.PEER_LOST)));
 	}

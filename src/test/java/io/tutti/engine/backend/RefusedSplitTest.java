@@ -52,7 +52,7 @@ class RefusedSplitTest {
 			.hasMessage("no descriptor is left");
 		for (int rank : new int[] { 0, 2 }) {
 			assertThat(outcomes.get(rank).failure()).isInstanceOf(GroupAbortedException.class)
-				.hasMessageContaining("aborted by rank 1")
+				.hasMessageContaining("broken by rank 1")
 				.hasMessageContaining("could not form the group");
 		}
 		RankThreads.run(WORLD_SIZE, LIMIT, (rank) -> {
