@@ -52,11 +52,13 @@ public record CallSignature(long sequence, Collective collective, long count, in
 		if (this.countsDigest == 0) {
 			return "count " + this.count;
 		}
-		String digest = this.count + " in all, digest " + Integer.toHexString(this.countsDigest);
+		String digest = Integer.toHexString(this.countsDigest);
 		return switch (this.collective) {
 			case ALL_TO_ALL -> "counts by rank";
-			case ALL_REDUCE, BROADCAST -> "sizes of several buffers, " + digest;
-			default -> "counts by rank, " + digest;
+			// A list takes more than one call, unless all its buffers are small.
+			case ALL_REDUCE, BROADCAST ->
+				"count " + this.count + " of several buffers, digest of all their sizes " + digest;
+			default -> "counts by rank, " + this.count + " in all, digest " + digest;
 		};
 	}
 
