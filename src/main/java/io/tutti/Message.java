@@ -5,7 +5,7 @@ package io.tutti;
  *
  * @param source the rank of the group that sent it
  * @param tag the tag it was sent with
- * @param count number of elements in it
+ * @param count number of elements in it, of the type that the sender passed
  */
 public record Message(int source, int tag, long count) {
 

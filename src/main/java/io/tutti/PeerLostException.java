@@ -3,8 +3,8 @@ package io.tutti;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A rank of the group ended, stopped sending heartbeats or was disconnected;
- * {@link Failure#ranks()} names it.
+ * A rank of the group ended, stopped sending heartbeats, was disconnected or left the job
+ * in order while another rank still needed it; {@link Failure#ranks()} names it.
  */
 public final class PeerLostException extends CollectiveException {
 

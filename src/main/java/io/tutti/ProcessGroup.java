@@ -152,7 +152,9 @@ public interface ProcessGroup extends AutoCloseable {
 	String backend();
 
 	/**
-	 * Name of the transport that carries the group's data.
+	 * Name of the transport that carries the group's data: {@code shm} if all ranks of
+	 * the group share memory, {@code tcp} if no two do, also with one rank,
+	 * {@code shm+tcp} if some do, or the version of an MPI library.
 	 * @return name of the transport that carries the group's data
 	 */
 	String transport();
@@ -1518,7 +1520,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param tag the tag it sends with, 0 or more
 	 * @return the number of elements received
 	 * @throws MessageMismatchException if the message is larger than the buffer or of
-	 * another type; the message is dropped and the group stays usable
+	 * another type, also if it is empty; the message is dropped and the group stays
+	 * usable
 	 */
 	long receive(MemorySegment buffer, DataType type, int peer, int tag);
 
@@ -1550,7 +1553,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * receives it, unless its sender withdraws it before.
 	 * @param source a rank or {@link Message#ANY_SOURCE}
 	 * @param tag a tag or {@link Message#ANY_TAG}
-	 * @return its source, its tag and its number of elements
+	 * @return its source, its tag and its number of elements of the sender's type, which
+	 * the receive must pass
 	 * @throws CollectiveTimeoutException if none arrives within the time limit; the group
 	 * stays usable
 	 */

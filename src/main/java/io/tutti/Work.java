@@ -21,7 +21,8 @@ public interface Work<T extends @Nullable Object> {
 
 	/**
 	 * Waits until the call is done. The call ends by its own deadline at the latest. An
-	 * interrupt aborts the group, as it does in a synchronous call.
+	 * interrupt of a wait breaks the group, as it does in a synchronous call; if the call
+	 * is done, the interrupt status stays set without effect.
 	 * @return the result
 	 * @throws CollectiveException if the call failed
 	 * @throws MessageMismatchException if a message does not fit its receive

@@ -19,8 +19,9 @@ import org.springframework.util.StringUtils;
  * @param congestionControl TCP congestion control for connections inside one host, if the
  * kernel supports it; {@code system} for the kernel's setting
  * @param kind transport of data: {@code auto} for shared memory where the ranks verify
- * that they share it and TCP otherwise, {@code tcp}, or {@code shm} to fail without
- * shared memory
+ * that they share it and TCP otherwise, {@code tcp}, or {@code shm} to fail if two ranks
+ * do not share memory; a group of one rank, which has nothing to share, reports
+ * {@code tcp}
  * @param crossMemoryAttach whether ranks of one host read large buffers out of each
  * other's memory, with one copy, where the kernel permits it; off on one rank, it is off
  * for every group of that rank
