@@ -1669,10 +1669,12 @@ public interface ProcessGroup extends AutoCloseable {
 	 * {@link GroupAbortedException} in a subgroup. If a call, send, receive or probe of
 	 * this rank has not ended, closing breaks the group on every rank with a
 	 * {@link GroupAbortedException}, with which that call fails: cancel a receive that
-	 * waits for no message any more. Queued messages of small sends that have returned
-	 * are sent first, for at most {@code tutti.timeout.drain}. A second call waits until
-	 * the first has ended, but no longer than {@code tutti.timeout.drain} and twice
-	 * {@code tutti.timeout.abort}, and has no other effect.
+	 * waits for no message any more. At the end of an application or of a generation of
+	 * an elastic group, a message that has not ended is no failure of the other ranks.
+	 * Queued messages of small sends that have returned are sent first, for at most
+	 * {@code tutti.timeout.drain}. A second call waits until the first has ended, but no
+	 * longer than {@code tutti.timeout.drain} and twice {@code tutti.timeout.abort}, and
+	 * has no other effect.
 	 * @throws CollectiveException if they cannot be sent in that time; the group is then
 	 * closed, and broken on every rank
 	 */

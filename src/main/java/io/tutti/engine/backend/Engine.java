@@ -349,7 +349,7 @@ public final class Engine implements JoinedGroup {
 	/** Releases in reverse order of opening. */
 	@Override
 	public void close() {
-		CleanUp.runAll(List.of(this.registry::closeSubgroups, this.world::close, this.runtime::leaving,
+		CleanUp.runAll(List.of(this.registry::closeSubgroups, this.world::leave, this.runtime::leaving,
 				control()::close, this.runtime::close));
 	}
 

@@ -212,7 +212,7 @@ final class GroupRegistry implements ControlListener {
 		CleanUp.runAll(groups().stream()
 			.filter((group) -> !group.name().equals(Failure.WORLD))
 			.sorted(Comparator.comparing(DefaultProcessGroup::name).reversed())
-			.<Runnable>map((group) -> group::close)
+			.<Runnable>map((group) -> group::leave)
 			.toList());
 	}
 

@@ -57,6 +57,9 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	private final GroupLifetime lifetime;
 
+	/** Whether this rank leaves the job. */
+	private volatile boolean leaving;
+
 	/**
 	 * A formed group with collectives only: no messages and no subgroups.
 	 * @param latch trips when the group breaks; shared with the receiver of verdicts
@@ -109,7 +112,10 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	private void closeMessages() {
 		PointToPoint opened = this.messages;
-		if (opened != null) {
+		if (opened != null && this.leaving) {
+			opened.leave();
+		}
+		else if (opened != null) {
 			opened.close();
 		}
 	}
@@ -626,6 +632,15 @@ public final class DefaultProcessGroup implements ProcessGroup {
 	@Override
 	public void close() {
 		this.lifetime.close();
+	}
+
+	/**
+	 * Closes the group because this rank leaves the job, as at the end of an application
+	 * or of a generation. A message in flight is then no failure of the other ranks.
+	 */
+	public void leave() {
+		this.leaving = true;
+		close();
 	}
 
 	@Override

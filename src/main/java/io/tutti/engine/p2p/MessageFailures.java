@@ -212,10 +212,16 @@ record MessageFailures(GroupIdentity identity, FailureLatch latch, ProgressEngin
 
 	/**
 	 * This rank closes the group while an operation is in flight, which breaks the group
-	 * on every rank.
+	 * on every rank, unless this one leaves the job.
 	 */
-	void abandon() {
-		this.latch.abort("this rank closed the group during a send or receive");
+	void abandon(boolean leaving) {
+		String reason = "this rank closed the group during a send or receive";
+		if (leaving) {
+			this.latch.trip(this.identity.aborted(reason));
+		}
+		else {
+			this.latch.abort(reason);
+		}
 	}
 
 	/**

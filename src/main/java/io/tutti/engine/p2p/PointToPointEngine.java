@@ -327,8 +327,17 @@ public final class PointToPointEngine implements PointToPoint {
 
 	@Override
 	public void close() {
+		close(false);
+	}
+
+	@Override
+	public void leave() {
+		close(true);
+	}
+
+	private void close(boolean leaving) {
 		CollectiveException unsent = drain();
-		if (!this.engine.close()) {
+		if (!this.engine.close(leaving)) {
 			return;
 		}
 		this.progressThread.close();

@@ -362,9 +362,10 @@ final class ProgressEngine {
 	/**
 	 * Lets no operation begin any more, and fails those in flight with the group's
 	 * verdict, for which it waits without the lock.
+	 * @param leaving whether this rank leaves the job, so that there is no verdict
 	 * @return whether one could begin until now
 	 */
-	boolean close() {
+	boolean close(boolean leaving) {
 		boolean first;
 		boolean abandons;
 		try (Locked _ = enter()) {
@@ -373,7 +374,7 @@ final class ProgressEngine {
 			abandons = !this.inFlight.isEmpty();
 		}
 		if (abandons) {
-			this.failures.abandon();
+			this.failures.abandon(leaving);
 		}
 		end(this.failures.closed());
 		return first;

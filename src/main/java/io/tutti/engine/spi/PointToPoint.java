@@ -95,11 +95,17 @@ public interface PointToPoint extends AutoCloseable {
 
 	/**
 	 * Sends the queued messages of sends that have returned, fails waiting calls, and
-	 * releases connections and memory.
+	 * releases connections and memory. A waiting call breaks the group on every rank.
 	 * @throws CollectiveException if the queued messages cannot be sent within the drain
 	 * limit
 	 */
 	@Override
 	void close();
+
+	/**
+	 * As {@link #close} for a rank that leaves the job: its waiting calls are no failure
+	 * of the other ranks, which learn that it has left.
+	 */
+	void leave();
 
 }

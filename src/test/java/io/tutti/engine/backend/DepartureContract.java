@@ -537,6 +537,26 @@ abstract class DepartureContract {
 		}
 	}
 
+	/** As an application that ends while it waits for messages. */
+	@ParameterizedTest
+	@EnumSource
+	void aRankThatLeavesTheJobDuringAMessageLeavesInOrder(Unmatched message) throws Exception {
+		try (DepartingWorld world = world(WORLD_SIZE, TIMEOUTS)) {
+			requireOthersFailed(RankThreads.outcomes(WORLD_SIZE, LIMIT, (rank) -> {
+				Work<?> work = (rank == LEAVING) ? message.start(world.group(rank), 0) : null;
+				world.group(rank).barrier();
+				if (work != null) {
+					world.leave(rank);
+					assertThat(failure(work::await)).isInstanceOf(GroupAbortedException.class);
+					return null;
+				}
+				assertThat(failure(world.group(rank)::barrier)).isInstanceOf(PeerLostException.class);
+				world.group(rank).barrier();
+				return null;
+			}), LEAVING);
+		}
+	}
+
 	/** Rank 0 gives no verdict any more. */
 	@Test
 	void aCloseDuringAMessageEndsSoonAfterRankZeroHasLeft() throws Exception {

@@ -149,7 +149,7 @@ final class HierarchicalWorld implements FailureContract.MortalWorld, DepartureC
 
 	@Override
 	public void leave(int rank) {
-		this.members.get(rank).group().close();
+		this.members.get(rank).group().leave();
 		this.members.get(rank).plane().close();
 	}
 

@@ -108,7 +108,7 @@ final class SharedWorld implements FailureContract.MortalWorld, DepartureContrac
 
 	@Override
 	public void leave(int rank) {
-		this.members.get(rank).group().close();
+		this.members.get(rank).group().leave();
 		this.members.get(rank).plane().close();
 	}
 

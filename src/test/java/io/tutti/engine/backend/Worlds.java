@@ -38,7 +38,7 @@ final class Worlds {
 
 			@Override
 			public void leave(int rank) {
-				world.group(rank).close();
+				world.group(rank).leave();
 				world.control(rank).close();
 			}
 

@@ -168,7 +168,7 @@ class ReadMessageTest {
 						failures.add(true);
 					}
 				}, new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT));
-		engine.close();
+		engine.close(false);
 		assertThat(failures).isEmpty();
 	}
 

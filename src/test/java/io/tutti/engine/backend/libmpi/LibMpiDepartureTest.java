@@ -104,6 +104,14 @@ class LibMpiDepartureTest {
 	}
 
 	@Test
+	void aRankThatLeavesTheJobDuringAReceiveFailsItAndReportsNothing() {
+		CompletableFuture<Message> receive = this.messages.receiveAsync(memory(), DataType.FLOAT32, 1, 7, LONG);
+		this.messages.leave();
+		assertThat(failureOf(receive)).hasMessageContaining("this rank closed the group during a send or receive");
+		assertThat(this.reported).isEmpty();
+	}
+
+	@Test
 	void aCloseWithoutMessagesInProgressIsNoFailure() {
 		this.messages.close();
 		assertThat(this.reported).isEmpty();
