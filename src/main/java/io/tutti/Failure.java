@@ -226,7 +226,7 @@ public record Failure(Kind kind, String group, long sequence, @Nullable Collecti
 					+ (this.ranks.isEmpty() ? "" : ", waiting for " + names());
 			case MISMATCH -> (this.collective != null) ? "ranks called different collectives" : "the ranks differ";
 			case PEER_LOST -> names() + " lost";
-			case ABORTED -> ((this.exitCode == ExitCode.ABORTED) ? "aborted" : "broken")
+			case ABORTED -> ((this.exitCode == this.kind.exitCode) ? "broken" : "aborted")
 					+ (this.ranks.isEmpty() ? "" : " by " + names());
 		};
 	}

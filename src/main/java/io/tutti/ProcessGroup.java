@@ -1670,8 +1670,10 @@ public interface ProcessGroup extends AutoCloseable {
 	 * this rank has not ended, closing breaks the group on every rank with a
 	 * {@link GroupAbortedException}, with which that call fails: cancel a receive that
 	 * waits for no message any more. At the end of an application or of a generation of
-	 * an elastic group, a message that has not ended is no failure of the other ranks.
-	 * Queued messages of small sends that have returned are sent first, for at most
+	 * an elastic group, and in the subgroups of a group of all ranks that is closed, a
+	 * message that has not ended is no failure of the other ranks, except on an MPI
+	 * library, where it ends the job. There a waiting probe fails alone. Queued messages
+	 * of small sends that have returned are sent first, for at most
 	 * {@code tutti.timeout.drain}. A second call waits until the first has ended, but no
 	 * longer than {@code tutti.timeout.drain} and twice {@code tutti.timeout.abort}, and
 	 * has no other effect.

@@ -104,10 +104,11 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 
 	/**
 	 * Whether one pipe for standard output and standard error keeps the lines whole. A
-	 * program may write lines in parts.
+	 * program or a task may write lines in parts.
 	 */
-	boolean writesWholeLines() {
-		return this.kind != Kind.PROGRAM && !this.plainOutput;
+	boolean mayShareOnePipe() {
+		return this.kind != Kind.PROGRAM && !this.plainOutput
+				&& this.words.stream().noneMatch((word) -> word.equals("--task") || word.startsWith("--task="));
 	}
 
 	/** Whether the ranks of an elastic job can continue after the loss of a peer. */

@@ -95,7 +95,7 @@ final class RankProcess {
 			Consumer<Map<String, String>> environment) throws IOException {
 		ProcessBuilder builder = new ProcessBuilder(command.words());
 		builder.redirectInput((localRank == 0) ? Redirect.INHERIT : Redirect.from(NOTHING));
-		builder.redirectErrorStream(console.isToOneFile() && command.writesWholeLines());
+		builder.redirectErrorStream(console.isToOneFile() && command.mayShareOnePipe());
 		environment.accept(builder.environment());
 		RankProcess started = new RankProcess(rank, builder.start(), new StartedProcesses(builder.environment()));
 		try {

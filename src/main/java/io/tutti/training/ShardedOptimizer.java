@@ -154,7 +154,8 @@ public final class ShardedOptimizer implements AutoCloseable {
 	 * rank may be a mixture of both steps: restore them.
 	 * @throws IllegalStateException after {@link #close()}
 	 * @throws ReplicaMismatchException on every rank in the first step, before it changes
-	 * any parameter, if the names, types or shapes of the ranks' parameters differ
+	 * any parameter, if the names, types, shapes or strides of the ranks' parameters
+	 * differ
 	 */
 	public void step() {
 		if (this.handles.isEmpty()) {

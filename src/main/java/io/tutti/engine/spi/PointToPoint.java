@@ -104,8 +104,11 @@ public interface PointToPoint extends AutoCloseable {
 
 	/**
 	 * As {@link #close} for a rank that leaves the job: its waiting calls are no failure
-	 * of the other ranks, which learn that it has left.
+	 * of the other ranks, which learn that it has left. An MPI library cannot end them
+	 * without the job, so that closing and leaving are the same there.
 	 */
-	void leave();
+	default void leave() {
+		close();
+	}
 
 }

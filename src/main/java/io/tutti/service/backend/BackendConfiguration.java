@@ -18,7 +18,7 @@ import org.springframework.core.env.Environment;
 @Configuration(proxyBeanMethods = false)
 public class BackendConfiguration {
 
-	@Bean
+	@Bean("tuttiBackend")
 	@ConditionalOnMissingBean
 	Backend backend(Environment environment) {
 		return Backends

@@ -50,8 +50,8 @@ final class BenchmarkRun {
 		}
 		if (prints && this.report == BenchmarkReport.TABLE) {
 			CoreDistance.measure()
-				.ifPresent((nanos) -> System.out.printf(Locale.ROOT, "# a cache line takes %.0f ns between two cores%n",
-						nanos));
+				.ifPresent((nanos) -> System.out
+					.println(String.format(Locale.ROOT, "# a cache line takes %.0f ns between two cores", nanos)));
 		}
 		CollectiveBenchmark benchmark = new CollectiveBenchmark(world, this.options, this.binding);
 		benchmark.run((line) -> show(line, prints, System.out));

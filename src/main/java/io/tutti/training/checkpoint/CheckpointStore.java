@@ -182,7 +182,7 @@ public final class CheckpointStore implements AutoCloseable {
 	/**
 	 * Copies the state and begins to write it on rank 0. Waits for the previous
 	 * checkpoint first. A collective call if the optimizer is divided among the ranks;
-	 * otherwise it has no effect on other ranks.
+	 * otherwise rank 0 alone learns whether it was written.
 	 * @param progress progress of the job after its last step, which is a later one than
 	 * that of the previous checkpoint
 	 * @throws IllegalStateException before {@link #restore()} or {@link #open()}
@@ -367,7 +367,8 @@ public final class CheckpointStore implements AutoCloseable {
 		if (difference != null) {
 			files.close();
 			return Found.rejected(ExitCode.BAD_CONFIGURATION,
-					"checkpoint " + checkpoint + " belongs to another job: " + difference + ADVICE);
+					"checkpoint " + checkpoint + " belongs to another job: " + difference
+							+ "; give another directory, or move all checkpoints away to start from the beginning");
 		}
 		return new Found(new CheckpointLookup(ExitCode.DONE, "",
 				Optional.of(new CheckpointLookup.Contents(checkpoint.getFileName().toString(),

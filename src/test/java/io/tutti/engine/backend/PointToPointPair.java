@@ -175,7 +175,7 @@ final class PointToPointPair implements AutoCloseable {
 
 	@Override
 	public void close() {
-		this.engines.reversed().forEach(PointToPointEngine::close);
+		this.engines.reversed().forEach(PointToPointEngine::leave);
 		this.listeners.forEach(DataListener::close);
 	}
 

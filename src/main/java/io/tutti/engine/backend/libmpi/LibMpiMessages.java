@@ -38,8 +38,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LibMpiMessages implements PointToPoint {
 
-	private static final String CLOSED = "this rank closed the group during a send or receive";
-
 	/** How long a message may take to arrive from a rank that has left since. */
 	private static final Duration ARRIVING = Duration.ofMillis(500);
 
@@ -405,15 +403,7 @@ public final class LibMpiMessages implements PointToPoint {
 	public void close() {
 		this.closed = true;
 		if (!this.open.isEmpty()) {
-			this.latch.abort(CLOSED);
-		}
-	}
-
-	@Override
-	public void leave() {
-		this.closed = true;
-		if (!this.open.isEmpty()) {
-			this.latch.trip(this.identity.aborted(CLOSED));
+			this.latch.abort("this rank closed the group during a send or receive");
 		}
 	}
 
