@@ -1485,9 +1485,9 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * Sends a message to one rank, outside the order of collectives. A message of up to
-	 * 64 KiB (eager protocol) need not have arrived when this returns; a larger one
-	 * (rendezvous protocol) waits until the peer receives it. If the time limit passes
-	 * before the peer has matched it, the send fails alone with a
+	 * 64 KiB, over TCP 128 KiB (eager protocol), need not have arrived when this returns;
+	 * a larger one (rendezvous protocol) waits until the peer receives it. If the time
+	 * limit passes before the peer has matched it, the send fails alone with a
 	 * {@link CollectiveTimeoutException} and the group stays usable; afterwards, or if
 	 * the peer does not answer within two seconds whether it has, the group breaks. An
 	 * MPI library limits the tags of all messages ({@code mpi.md}).

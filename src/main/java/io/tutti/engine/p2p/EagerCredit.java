@@ -13,10 +13,10 @@ import java.io.IOException;
 final class EagerCredit {
 
 	/**
-	 * Window before the receiver enlarges it: one message of the largest size. It belongs
-	 * to the connection, so no budget limits it.
+	 * Window before the receiver enlarges it: one small message of the largest size. It
+	 * belongs to the connection, so no budget limits it.
 	 */
-	static final int INITIAL_BYTES = MessageOperation.EAGER_BYTES;
+	static final int INITIAL_BYTES = MessageOperation.SMALL_BYTES;
 
 	/**
 	 * Largest window: more than a connection delivers during the time that a credit takes

@@ -19,8 +19,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class MessageOperation {
 
-	/** Largest message that is sent before its receiver asks for it. */
-	static final int EAGER_BYTES = 64 * 1024;
+	/**
+	 * Largest message that is copied if it has to wait, so that its send returns.
+	 */
+	static final int SMALL_BYTES = 64 * 1024;
+
+	/**
+	 * Largest message that is sent before its receiver asks for it, over connections that
+	 * gain by that.
+	 */
+	static final int EAGER_BYTES = 2 * SMALL_BYTES;
 
 	/** What is done with a message. */
 	enum Kind {

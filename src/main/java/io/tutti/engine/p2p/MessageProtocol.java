@@ -126,8 +126,8 @@ final class MessageProtocol implements FrameReader.Handler {
 			return;
 		}
 		PeerChannel peer = this.channels.channel(send.peer);
-		boolean small = send.bytes <= MessageOperation.EAGER_BYTES;
-		boolean eager = small && takeCredit(peer, send.bytes);
+		boolean small = send.bytes <= MessageOperation.SMALL_BYTES;
+		boolean eager = send.bytes <= peer.eagerBytes() && takeCredit(peer, send.bytes);
 		SendDescriptor descriptor = this.channels.descriptor(eager ? Frame.EAGER : Frame.DATA, send.type, send.bytes,
 				send.tag, 0);
 		descriptor.carry(send);
@@ -152,7 +152,7 @@ final class MessageProtocol implements FrameReader.Handler {
 
 	private void sendToItself(MessageOperation send) {
 		MessageOperation receive = this.matching.take(Kind.RECEIVE, this.rank, send.tag);
-		IncomingMessage copy = (receive == null && send.bytes <= MessageOperation.EAGER_BYTES)
+		IncomingMessage copy = (receive == null && send.bytes <= MessageOperation.SMALL_BYTES)
 				? this.pool.takeUnexpected(send.bytes) : null;
 		IncomingMessage message = (copy != null) ? copy : this.pool.take(0);
 		message.set(this.rank, send.tag, send.type, send.bytes);
@@ -291,7 +291,7 @@ final class MessageProtocol implements FrameReader.Handler {
 		int tag = Frame.tag(frame);
 		enlargeCredit(peer);
 		MessageOperation receive = this.matching.take(Kind.RECEIVE, peer.peer, tag);
-		IncomingMessage buffer = (receive == null && bytes <= MessageOperation.EAGER_BYTES)
+		IncomingMessage buffer = (receive == null && bytes <= MessageOperation.SMALL_BYTES)
 				? this.pool.takeUnexpected(bytes) : null;
 		IncomingMessage message = (buffer != null) ? buffer : this.pool.take(0);
 		message.set(peer.peer, tag, type, bytes);

@@ -47,6 +47,8 @@ final class PeerChannel {
 
 	private boolean dialing;
 
+	private int eagerBytes = MessageOperation.SMALL_BYTES;
+
 	private long keptBytes;
 
 	/** Why nothing more can be exchanged with the peer, and since when. */
@@ -86,7 +88,13 @@ final class PeerChannel {
 		if (!this.queue.connected()) {
 			this.queue.connect(stream);
 			this.memory = stream;
+			this.eagerBytes = Math.min(stream.eagerBytes(), MessageOperation.EAGER_BYTES);
 		}
+	}
+
+	/** Largest message to this peer that is sent without an announcement. */
+	int eagerBytes() {
+		return this.eagerBytes;
 	}
 
 	/** This rank could not connect to the peer. */

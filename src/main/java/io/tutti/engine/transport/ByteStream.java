@@ -33,6 +33,14 @@ public interface ByteStream {
 	}
 
 	/**
+	 * Largest message that takes less time if it is sent eagerly: without asking its
+	 * receiver first.
+	 */
+	default int eagerBytes() {
+		return 64 * 1024;
+	}
+
+	/**
 	 * What the peer passes to {@link #copyFromPeer} to read memory of this process.
 	 * @return 0 if it cannot, or if that takes longer; adding a number to any other
 	 * reference moves the place by as many bytes

@@ -68,13 +68,13 @@ class MessageFailureTest {
 			open.add(inAThread(
 					() -> engine.sendReceive(buffer(1), 1, buffer(1), 1, DataType.INT8, 0, Duration.ofMillis(1))));
 			assertThat(pair.reports(0).poll(LIMIT.toMillis(), TimeUnit.MILLISECONDS)).as("report").isNotNull();
-			for (int bytes : new int[] { 0, 1, 65_536, 65_537 }) {
+			for (int bytes : new int[] { 0, 1, 65_536, 131_073 }) {
 				open.add(engine.sendAsync(buffer(bytes), DataType.INT8, 1, 1, LATER));
 				open.add(engine.sendAsync(buffer(bytes), DataType.INT8, 0, 1, LATER));
 				open.add(engine.receiveAsync(buffer(bytes), DataType.INT8, 1, 2, LATER));
 			}
 			open.add(engine.receiveAsync(buffer(1), DataType.INT8, Message.ANY_SOURCE, Message.ANY_TAG, LATER));
-			open.add(inAThread(() -> engine.send(buffer(70_000), DataType.INT8, 1, 3, LATER)));
+			open.add(inAThread(() -> engine.send(buffer(140_000), DataType.INT8, 1, 3, LATER)));
 			open.add(inAThread(() -> engine.receive(buffer(1), DataType.INT8, 1, 3, LATER)));
 			open.add(inAThread(() -> engine.sendReceive(buffer(1), 1, buffer(1), 1, DataType.INT8, 4, LATER)));
 			pair.issueVerdict(0, VERDICT);
@@ -196,7 +196,7 @@ class MessageFailureTest {
 
 	private static CompletableFuture<?> issue(PointToPointEngine engine, int number) {
 		return switch (number % 5) {
-			case 0 -> engine.sendAsync(buffer(70_000), DataType.INT8, 1, 0, LATER);
+			case 0 -> engine.sendAsync(buffer(140_000), DataType.INT8, 1, 0, LATER);
 			case 1, 2 -> engine.sendAsync(buffer(100), DataType.INT8, 1, 0, LATER);
 			default -> engine.receiveAsync(buffer(100), DataType.INT8, 1, 1, LATER);
 		};

@@ -40,7 +40,7 @@ abstract class PointToPointContract {
 	static final Duration LIMIT = Duration.ofSeconds(30);
 
 	/** Around the limits of the eager protocol and of the first write. */
-	private static final int[] BYTES = { 0, 1, 8191, 8192, 8193, 65_536, 65_537, 3_000_001 };
+	private static final int[] BYTES = { 0, 1, 8191, 8192, 8193, 65_536, 65_537, 131_072, 131_073, 3_000_001 };
 
 	abstract World world(int worldSize) throws Exception;
 
@@ -193,7 +193,7 @@ abstract class PointToPointContract {
 		try (World world = world(2)) {
 			RankThreads.run(2, LIMIT, (rank) -> {
 				ProcessGroup group = world.group(rank);
-				int[] sizes = { 1, 100_000, 2, 100_001 };
+				int[] sizes = { 1, 200_000, 2, 200_001 };
 				if (rank == 0) {
 					List<CompletableFuture<Void>> sends = new ArrayList<>();
 					for (int tag = 0; tag < 2; tag++) {
@@ -207,7 +207,7 @@ abstract class PointToPointContract {
 				}
 				for (int tag = 1; tag >= 0; tag--) {
 					for (int bytes : sizes) {
-						byte[] got = new byte[200_000];
+						byte[] got = new byte[300_000];
 						assertThat(group.receive(heap(got), DataType.INT8, 0, tag)).isEqualTo(bytes);
 						assertThat(Arrays.copyOf(got, bytes)).isEqualTo(content(tag + bytes, bytes));
 					}
@@ -276,22 +276,22 @@ abstract class PointToPointContract {
 		try (World world = world(2)) {
 			ProcessGroup group = world.group(0);
 			group.send(heap(content(1, 100)), DataType.INT8, 0, 1);
-			CompletableFuture<Void> large = group.sendAsync(heap(content(2, 100_000)), DataType.INT8, 0, 2).toFuture();
-			byte[] got = new byte[100_000];
-			assertThat(group.receive(heap(got), DataType.INT8, 0, 2)).isEqualTo(100_000);
-			assertThat(got).isEqualTo(content(2, 100_000));
+			CompletableFuture<Void> large = group.sendAsync(heap(content(2, 200_000)), DataType.INT8, 0, 2).toFuture();
+			byte[] got = new byte[200_000];
+			assertThat(group.receive(heap(got), DataType.INT8, 0, 2)).isEqualTo(200_000);
+			assertThat(got).isEqualTo(content(2, 200_000));
 			assertThat(large).succeedsWithin(LIMIT);
 			assertThat(group.receive(heap(got), DataType.INT8, 0, 1)).isEqualTo(100);
 			assertThat(Arrays.copyOf(got, 100)).isEqualTo(content(1, 100));
 			CompletableFuture<Message> posted = group.receiveAsync(heap(got), DataType.INT8, 0, 3).toFuture();
-			group.send(heap(content(3, 100_000)), DataType.INT8, 0, 3);
+			group.send(heap(content(3, 200_000)), DataType.INT8, 0, 3);
 			assertThat(posted).succeedsWithin(LIMIT);
-			assertThat(got).isEqualTo(content(3, 100_000));
+			assertThat(got).isEqualTo(content(3, 200_000));
 		}
 	}
 
 	@ParameterizedTest
-	@ValueSource(ints = { 1000, 100_000 })
+	@ValueSource(ints = { 1000, 200_000 })
 	void aMessageLargerThanTheBufferIsAnErrorOnlyOfTheReceiver(int bytes) throws Exception {
 		try (World world = world(2)) {
 			RankThreads.run(2, LIMIT, (rank) -> {
@@ -389,7 +389,7 @@ abstract class PointToPointContract {
 		try (World world = world(2)) {
 			assertThatThrownBy(() -> world.group(0)
 				.withTimeout(Duration.ofMillis(200))
-				.send(heap(new byte[100_000]), DataType.INT8, 1, 0)).isInstanceOf(CollectiveTimeoutException.class)
+				.send(heap(new byte[200_000]), DataType.INT8, 1, 0)).isInstanceOf(CollectiveTimeoutException.class)
 				.satisfies((ex) -> assertThat(((CollectiveException) ex).failure().ranks()).containsExactly(1));
 			assertThat(world.group(0).state()).isEqualTo(GroupState.READY);
 			RankThreads.run(2, LIMIT, (rank) -> {
@@ -406,7 +406,7 @@ abstract class PointToPointContract {
 				.receiveAsync(heap(new byte[9]), DataType.INT8, 1, 0)
 				.toFuture();
 			CompletableFuture<Void> send = world.group(0)
-				.sendAsync(heap(new byte[100_000]), DataType.INT8, 1, 0)
+				.sendAsync(heap(new byte[200_000]), DataType.INT8, 1, 0)
 				.toFuture();
 			CountDownLatch begun = new CountDownLatch(1);
 			List<Outcome<Void>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {

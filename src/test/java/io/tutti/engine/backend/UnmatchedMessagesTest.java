@@ -39,9 +39,9 @@ class UnmatchedMessagesTest {
 	private static final Duration SOON = Duration.ofMillis(100);
 
 	/** Around the limits of the eager protocol and of the first write. */
-	private static final int[] SIZES = { 0, 1, 5000, 65_536, 65_537, 300_000 };
+	private static final int[] SIZES = { 0, 1, 5000, 65_536, 65_537, 131_072, 131_073, 300_000 };
 
-	private static final int LARGE_BYTES = 100_000;
+	private static final int LARGE_BYTES = 200_000;
 
 	private static final int RACES = 400;
 

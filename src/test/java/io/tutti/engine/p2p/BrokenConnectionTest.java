@@ -300,7 +300,7 @@ class BrokenConnectionTest {
 	void aSendWhoseWithdrawalFailsEndsEverything() {
 		PointToPointEngine sending = engine(LIMIT);
 		this.stream.refused = Frame.CANCEL;
-		MemorySegment large = Arena.ofAuto().allocate(MessageOperation.EAGER_BYTES + 1);
+		MemorySegment large = Arena.ofAuto().allocate(MessageOperation.SMALL_BYTES + 1);
 		assertThatThrownBy(() -> sending.send(large, DataType.INT8, 1, 0, Duration.ofMillis(50)))
 			.isInstanceOf(GroupAbortedException.class)
 			.hasMessageContaining("cannot write");

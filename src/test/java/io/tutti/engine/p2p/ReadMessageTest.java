@@ -20,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** A large message is read out of its sender's memory. */
 class ReadMessageTest {
 
-	private static final int BYTES = MessageOperation.EAGER_BYTES + 8;
+	private static final int BYTES = MessageOperation.SMALL_BYTES + 8;
 
 	private final Arena arena = Arena.ofAuto();
 

@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class WithdrawnSendTest {
 
-	private static final int LARGE = MessageOperation.EAGER_BYTES + 1;
+	private static final int LARGE = MessageOperation.SMALL_BYTES + 1;
 
 	private final List<MessageOperation> completed = new ArrayList<>();
 
@@ -90,7 +90,7 @@ class WithdrawnSendTest {
 	}
 
 	@ParameterizedTest
-	@ValueSource(ints = { 0, 249, MessageOperation.EAGER_BYTES, LARGE })
+	@ValueSource(ints = { 0, 249, MessageOperation.SMALL_BYTES, LARGE })
 	void aSendBeforeTheConnectionIsWithdrawnAndNothingOfItIsSent(int bytes) {
 		for (int i = 0; i < 100; i++) {
 			assertWithdrawnAlone(send(bytes));
@@ -98,7 +98,7 @@ class WithdrawnSendTest {
 		this.channels.arrived(1, this.stream);
 		this.channels.progress(1, this.protocol);
 		assertThat(this.stream.kinds).isEmpty();
-		send(MessageOperation.EAGER_BYTES);
+		send(MessageOperation.SMALL_BYTES);
 		assertThat(this.stream.kinds).as("with the credit of those before").containsExactly(Frame.EAGER);
 		assertThat(this.completed).hasSize(1);
 	}

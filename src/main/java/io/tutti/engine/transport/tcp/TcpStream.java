@@ -26,6 +26,9 @@ final class TcpStream implements ByteStream {
 	 */
 	private static final long ONE_WAY_BYTES = 1024 * 1024;
 
+	/** An answer takes about as long as the kernel needs to copy half of it. */
+	private static final int EAGER_BYTES = 128 * 1024;
+
 	/** How long a closed connection discards input so that queued output arrives. */
 	private static final Duration LINGER = Duration.ofSeconds(2);
 
@@ -61,6 +64,11 @@ final class TcpStream implements ByteStream {
 	void register(Selector selector) throws IOException {
 		this.socket.enlargeBuffers();
 		this.key = socket().register(selector, 0);
+	}
+
+	@Override
+	public int eagerBytes() {
+		return EAGER_BYTES;
 	}
 
 	@Override
