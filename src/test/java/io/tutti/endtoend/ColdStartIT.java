@@ -18,6 +18,7 @@ import io.tutti.FreePort;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,6 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Ranks with an empty home folder, so that JavaCPP's cache of native libraries is empty.
  */
+@Order(3)
 @Timeout(600)
 class ColdStartIT {
 

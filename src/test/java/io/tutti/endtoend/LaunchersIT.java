@@ -18,6 +18,7 @@ import java.util.stream.Stream;
 import io.tutti.FreePort;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -40,6 +41,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * two of them run the remaining commands. Scalar kernels start faster; {@link BenchIT}
  * measures with vector kernels.
  */
+@Order(3)
 @Timeout(400)
 class LaunchersIT {
 

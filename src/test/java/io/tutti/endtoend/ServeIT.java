@@ -19,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 
 import io.tutti.FreePort;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,6 +34,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 /**
  * Real serving ranks, as local client processes and an operator use them.
  */
+@Order(3)
 @Timeout(240)
 class ServeIT {
 
