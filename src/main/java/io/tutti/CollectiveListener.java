@@ -34,7 +34,11 @@ public interface CollectiveListener {
 	}
 
 	/**
-	 * A group broke; the failure is the same on every rank.
+	 * A group broke; the failure is the same on every rank. This may close the group. To
+	 * close another one, in which a call or message of this rank has not ended, use
+	 * another thread: the thread that calls this also takes the verdict on it, so that
+	 * the close would wait for {@code tutti.timeout.abort}, and no other rank hears from
+	 * this one meanwhile.
 	 * @param failure the failure
 	 */
 	default void broken(Failure failure) {

@@ -43,6 +43,7 @@ import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -52,6 +53,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /** Tests the control plane over real connections, after rendezvous. */
+@Order(5)
 @Timeout(60)
 class ControlPlaneTest {
 

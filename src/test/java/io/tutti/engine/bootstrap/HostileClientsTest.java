@@ -23,6 +23,7 @@ import io.tutti.engine.control.RecordedControlEvents;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousException.Reason;
 import io.tutti.engine.spi.Deadline;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -30,6 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Clients at the rendezvous address that are not ranks. */
+@Order(5)
 @Timeout(60)
 class HostileClientsTest {
 

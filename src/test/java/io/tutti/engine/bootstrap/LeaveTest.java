@@ -15,12 +15,14 @@ import io.tutti.engine.control.RecordedControlEvents;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.spi.Deadline;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Ranks that leave or are lost before all ranks have joined. */
+@Order(5)
 @Timeout(60)
 class LeaveTest {
 

@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 
 import com.sun.management.UnixOperatingSystemMXBean;
 import io.tutti.engine.control.Membership;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -17,6 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /** Rendezvous with ten thousand silent clients. */
+@Order(5)
 @Timeout(120)
 class SilentClientsTest {
 

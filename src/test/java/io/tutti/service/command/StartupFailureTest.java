@@ -1,14 +1,11 @@
 package io.tutti.service.command;
 
 import java.io.ByteArrayOutputStream;
-import java.io.InputStream;
 import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
@@ -23,7 +20,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -49,9 +45,6 @@ class StartupFailureTest {
 	private final ByteArrayOutputStream err = new ByteArrayOutputStream();
 
 	private final ByteArrayOutputStream out = new ByteArrayOutputStream();
-
-	@TempDir
-	private Path folder;
 
 	@BeforeEach
 	void capture() {
@@ -100,35 +93,6 @@ class StartupFailureTest {
 		assertThat(start(argument)).isEqualTo(ExitCode.BAD_CONFIGURATION);
 		assertThat(told()).hasSize(1).first().asString().startsWith("tutti: ").contains(message);
 		assertThat(this.out.toString(StandardCharsets.UTF_8)).isEmpty();
-	}
-
-	/** These fail before the levels of the log are set. */
-	@ParameterizedTest
-	@CsvSource(delimiter = '|', textBlock = """
-			--tutti.backend=foo              | tutti.backend=foo is not a backend
-			--spring.profiles.active=tcp,mpi | backend tcp and mpi is not available: only one backend
-			""")
-	void aMistakeThatIsTheFirstOfAProcessEndsWithOneLineOnly(String argument, String message) throws Exception {
-		assertOneLine(message, argument);
-	}
-
-	@Test
-	void aFileWithATabEndsWithOneLineOnly() throws Exception {
-		Path file = Files.writeString(this.folder.resolve("application.yml"), "tutti:\n\tbackend: tcp\n");
-		assertOneLine("application.yml", "--spring.config.location=" + file);
-	}
-
-	private static void assertOneLine(String message, String argument) throws Exception {
-		Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-				"--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
-				TuttiApplication.class.getName(), "train", argument)
-			.redirectErrorStream(true)
-			.start();
-		try (InputStream output = process.getInputStream()) {
-			List<String> lines = new String(output.readAllBytes(), StandardCharsets.UTF_8).lines().toList();
-			assertThat(lines).singleElement().asString().startsWith("tutti: ").contains(message);
-		}
-		assertThat(process.waitFor()).isEqualTo(ExitCode.BAD_CONFIGURATION);
 	}
 
 	@Test

@@ -25,6 +25,7 @@ import io.tutti.service.group.FakeGroup;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
@@ -46,6 +47,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Invalid requests of every kind, generated from the OpenAPI description: each is refused
  * with a problem, and none does harm.
  */
+@Order(5)
 @Timeout(120)
 @ResourceLock(DescribedRank.LOCK)
 @SpringBootTest(classes = TuttiApplication.class, webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
