@@ -537,15 +537,21 @@ class ShardedCheckpointTest {
 		assertThat(CheckpointFixture.list(this.directory)).hasSize(3);
 	}
 
+	/** Runs a test with a store of a model whose optimizer is not divided. */
+	private void withStore(ProcessGroup group, Map<String, Tensor> parameters, Consumer<CheckpointStore> test) {
+		try (Optimizer optimizer = adam(new TensorVector(parameters.values().toArray(new Tensor[0])));
+				CheckpointStore store = store(group,
+						new ModelState(ModelTensors.of(parameters), optimizer, TrainingDevice.CPU))) {
+			test.accept(store);
+		}
+	}
+
 	/** Also the ranks that write nothing. */
 	@Test
 	void everyRankRefusesACheckpointOfAnEarlierStep() throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS)) {
 			RankThreads.run(2, LIMIT, (rank) -> {
-				Map<String, Tensor> parameters = parameters();
-				try (Optimizer optimizer = adam(new TensorVector(parameters.values().toArray(new Tensor[0])));
-						CheckpointStore store = store(world.group(rank),
-								new ModelState(ModelTensors.of(parameters), optimizer, TrainingDevice.CPU))) {
+				withStore(world.group(rank), parameters(), (store) -> {
 					store.open();
 					store.save(new Progress(2, 0, 0));
 					for (long step = 1; step <= 2; step++) {
@@ -554,7 +560,7 @@ class ShardedCheckpointTest {
 							.withMessageContaining("there is a checkpoint of step 2; the next one needs a later step");
 					}
 					store.save(new Progress(3, 0, 0));
-				}
+				});
 				return null;
 			});
 		}
@@ -644,9 +650,7 @@ class ShardedCheckpointTest {
 		try (SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS)) {
 			RankThreads.run(2, LIMIT, (rank) -> {
 				Map<String, Tensor> parameters = parameters();
-				try (Optimizer optimizer = adam(new TensorVector(parameters.values().toArray(new Tensor[0])));
-						CheckpointStore store = store(world.group(rank),
-								new ModelState(ModelTensors.of(parameters), optimizer, TrainingDevice.CPU))) {
+				withStore(world.group(rank), parameters, (store) -> {
 					assertThatThrownBy(store::restore)
 						.isInstanceOfSatisfying(CheckpointException.class,
 								(ex) -> assertThat(ex.isKnownToAll()).isTrue())
@@ -656,7 +660,7 @@ class ShardedCheckpointTest {
 								"move this checkpoint away to continue from the one before it")
 						.extracting(ExitCode::of)
 						.isEqualTo(ExitCode.BAD_CONFIGURATION);
-				}
+				});
 				parameters().forEach((name, tensor) -> assertThat(parameters.get(name).equal(tensor)).isTrue());
 				world.group(rank).barrier();
 				return null;
