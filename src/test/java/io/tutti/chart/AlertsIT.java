@@ -22,6 +22,7 @@ import io.tutti.endtoend.PausingTask;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,6 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The alerts and the dashboard, evaluated by Prometheus. Skipped where Prometheus is not
  * installed.
  */
+@Order(5)
 @Timeout(value = 240, unit = TimeUnit.SECONDS)
 class AlertsIT {
 

@@ -21,6 +21,7 @@ import io.tutti.ExitCode;
 import io.tutti.engine.elastic.ElasticJob;
 import io.tutti.training.BatchSchedule;
 import io.tutti.training.checkpoint.CheckpointFixture;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opentest4j.TestAbortedException;
@@ -38,6 +39,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * (5), {@code tutti.chaos.faults} the kinds of faults (all but {@code SEPARATED}), and
  * {@code tutti.chaos.seed}. Without network namespaces there are no partitions.
  */
+@Order(5)
 class ElasticChaosIT {
 
 	private static final int RANKS = 4;

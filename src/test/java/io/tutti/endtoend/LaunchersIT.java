@@ -41,7 +41,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * two of them run the remaining commands. Scalar kernels start faster; {@link BenchIT}
  * measures with vector kernels.
  */
-@Order(3)
+@Order(4)
 @Timeout(400)
 class LaunchersIT {
 

@@ -11,6 +11,7 @@ import java.util.Map;
 
 import io.tutti.FreePort;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,6 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A job whose rank is killed or suspended, and a rendezvous that receives garbage from
  * other clients.
  */
+@Order(5)
 @Timeout(240)
 class LostRankIT {
 

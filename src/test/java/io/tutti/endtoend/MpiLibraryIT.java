@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Groups on a real MPI library, under its own launcher.
  */
-@Order(3)
+@Order(4)
 @Timeout(240)
 class MpiLibraryIT {
 

@@ -17,6 +17,7 @@ import io.tutti.FreePort;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,6 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The live page of serving ranks in a real browser. Screenshots are written to
  * {@code target/page}.
  */
+@Order(3)
 @Timeout(240)
 class PageIT {
 

@@ -22,6 +22,7 @@ import io.tutti.FreePort;
 import io.tutti.engine.tls.Authority;
 import io.tutti.engine.tls.Authority.Identity;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,6 +35,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  * Two real ranks whose connections all use mutual TLS, and whose certificate is renewed
  * while they run.
  */
+@Order(3)
 @Timeout(240)
 class TlsIT {
 

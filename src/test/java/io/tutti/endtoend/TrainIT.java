@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Training by real ranks, as a user starts them.
  */
-@Order(3)
+@Order(4)
 @Timeout(240)
 class TrainIT {
 
