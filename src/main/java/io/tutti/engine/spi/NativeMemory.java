@@ -1,7 +1,13 @@
 package io.tutti.engine.spi;
 
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * Unchecked access to native memory by address; the API layer checks bounds once. All
@@ -21,6 +27,18 @@ public final class NativeMemory {
 	 */
 	private static final long SMALL_BYTES = 64;
 
+	/**
+	 * From this size on, the C library copies: its copy overwrites whole cache lines
+	 * without fetching them first, so a line that another core has read is passed on in
+	 * half the time that the JVM's copy takes.
+	 */
+	private static final long LARGE_BYTES = 4096;
+
+	/** The C library's copy; {@code null} if this process may not call it. */
+	private static final @Nullable MethodHandle MEMMOVE = CLibrary.find("memmove", FunctionDescriptor
+		.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG),
+			Linker.Option.critical(false));
+
 	private NativeMemory() {
 	}
 
@@ -29,7 +47,10 @@ public final class NativeMemory {
 		if (source == target) {
 			return;
 		}
-		if (bytes > SMALL_BYTES) {
+		if (bytes >= LARGE_BYTES && MEMMOVE != null) {
+			move(source, target, bytes);
+		}
+		else if (bytes > SMALL_BYTES) {
 			MemorySegment.copy(ALL, source, ALL, target, bytes);
 		}
 		else if (target < source) {
@@ -37,6 +58,15 @@ public final class NativeMemory {
 		}
 		else {
 			copyDownwards(source, target, bytes);
+		}
+	}
+
+	private static void move(long source, long target, long bytes) {
+		try {
+			long ignored = (long) Objects.requireNonNull(MEMMOVE).invokeExact(target, source, bytes);
+		}
+		catch (Throwable ex) {
+			throw CleanUp.unchecked(ex);
 		}
 	}
 

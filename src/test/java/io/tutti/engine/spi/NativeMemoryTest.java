@@ -3,19 +3,15 @@ package io.tutti.engine.spi;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.Arrays;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 class NativeMemoryTest {
-
-	private static final int BYTES = 512;
-
-	private static final int START = 200;
 
 	static IntStream sizes() {
 		return IntStream.rangeClosed(0, 140);
@@ -25,18 +21,33 @@ class NativeMemoryTest {
 	@ParameterizedTest
 	@MethodSource("sizes")
 	void copiesTheBytesThatWereThereBefore(int bytes) {
-		MemorySegment memory = Arena.ofAuto().allocate(BYTES, 64);
 		for (int distance = -150; distance <= 150; distance++) {
-			byte[] expected = new byte[BYTES];
-			for (int i = 0; i < BYTES; i++) {
-				expected[i] = (byte) (i * 7 + distance);
-				memory.set(ValueLayout.JAVA_BYTE, i, expected[i]);
-			}
-			byte[] source = Arrays.copyOfRange(expected, START, START + bytes);
-			System.arraycopy(source, 0, expected, START + distance, bytes);
-			NativeMemory.copy(memory.address() + START, memory.address() + START + distance, bytes);
-			assertThat(memory.toArray(ValueLayout.JAVA_BYTE)).as("%s bytes by %s", bytes, distance).isEqualTo(expected);
+			copies(bytes, distance);
 		}
+	}
+
+	/** Sizes around that from which on the C library copies. */
+	@ParameterizedTest
+	@ValueSource(ints = { 4095, 4096, 4097, 100_000 })
+	void copiesManyBytes(int bytes) {
+		for (int distance : new int[] { -bytes - 1, -bytes, -4096, -65, -1, 0, 1, 65, 4096, bytes, bytes + 1 }) {
+			copies(bytes, distance);
+		}
+	}
+
+	private static void copies(int bytes, int distance) {
+		byte[] expected = new byte[bytes + 2 * Math.abs(distance)];
+		for (int i = 0; i < expected.length; i++) {
+			expected[i] = (byte) (i * 7 + i / 251 + distance);
+		}
+		MemorySegment memory = Arena.ofAuto().allocate(Math.max(1, expected.length), 64);
+		MemorySegment.copy(expected, 0, memory, ValueLayout.JAVA_BYTE, 0, expected.length);
+		int start = Math.abs(distance);
+		System.arraycopy(expected, start, expected, start + distance, bytes);
+		NativeMemory.copy(memory.address() + start, memory.address() + start + distance, bytes);
+		assertThat(memory.asSlice(0, expected.length).toArray(ValueLayout.JAVA_BYTE))
+			.as("%s bytes by %s", bytes, distance)
+			.isEqualTo(expected);
 	}
 
 }
