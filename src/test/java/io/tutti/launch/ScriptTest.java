@@ -249,18 +249,18 @@ class ScriptTest {
 		assertThat(this.checkout.resolve("builds")).hasContent("once");
 	}
 
+	/** A rank that waits for another one of its own launcher says nothing. */
 	@ParameterizedTest
-	@CsvSource({ ", , true", "1, , false", ", 1, false" })
-	void aStartThatWaitsForTheBuildSaysSoExceptForRanks(String launcher, String rank, boolean says) throws Exception {
+	@CsvSource({ "'', '', 0, true", "'', 1, 0, true", "1, 1, 0, false", "1, 2, 0, true", "'', '', 1, false" })
+	void aStartThatWaitsForTheBuildSaysSoExceptForRanks(String holder, String launcher, String rank, boolean says)
+			throws Exception {
 		Path built = this.checkout.resolve("continue");
 		String build = Files.readString(this.checkout.resolve("mvnw"));
 		script(this.checkout.resolve("mvnw"),
 				build.replace("sleep 0.3", "while ! [ -e continue ]; do sleep 0.05; done"));
-		Started first = start("new", "first", "", "env");
+		Started first = start("new", "first", Map.of("TUTTI_LAUNCHER_PID", holder), "env");
 		await().atMost(Duration.ofSeconds(20)).until(() -> Files.exists(this.checkout.resolve("builds")));
-		Started second = start("new", "second",
-				Map.of("TUTTI_LAUNCHER_PID", (launcher != null) ? launcher : "", "RANK", (rank != null) ? rank : "0"),
-				"env");
+		Started second = start("new", "second", Map.of("TUTTI_LAUNCHER_PID", launcher, "RANK", rank), "env");
 		if (says) {
 			await().atMost(Duration.ofSeconds(20))
 				.untilAsserted(() -> assertThat(second.err())

@@ -134,7 +134,8 @@ public final class LaunchCommand implements Callable<Integer> {
 	private static boolean isProgram(String word) {
 		String folders = word.contains(File.separator) ? "" : System.getenv().getOrDefault("PATH", "");
 		return Stream.of(folders.split(File.pathSeparator))
-			.anyMatch((folder) -> Files.isExecutable(Path.of(folder, word)));
+			.map((folder) -> Path.of(folder, word))
+			.anyMatch((program) -> Files.isRegularFile(program) && Files.isExecutable(program));
 	}
 
 	private LaunchPlan plan(LaunchedCommand launched, ProcessProperties ofRanks, Map<String, String> environment) {

@@ -49,8 +49,14 @@ final class FailureFolder {
 	 */
 	FailureFolder(Path folder, String jobId, int rank, int keep) {
 		this.folder = folder;
-		this.prefix = "tutti-flight-recorder-" + jobId.replaceAll("[^\\w.-]", "_") + "-r" + rank + "-";
+		this.prefix = "tutti-flight-recorder-" + forFiles(jobId) + "-r" + rank + "-";
 		this.keep = keep;
+	}
+
+	/** Names that differ in other characters only stay different. */
+	private static String forFiles(String jobId) {
+		String allowed = jobId.replaceAll("[^\\w.-]", "_");
+		return allowed.equals(jobId) ? jobId : allowed + "-" + Integer.toHexString(jobId.hashCode());
 	}
 
 	/**

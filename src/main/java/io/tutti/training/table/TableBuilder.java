@@ -95,7 +95,7 @@ final class TableBuilder {
 		}
 		if (cells.size() != this.cellsPerRow) {
 			throw malformed(line, Math.min(cells.size(), this.cellsPerRow) + 1,
-					"the line has " + cells.size() + " columns, but "
+					"the line has " + cells.size() + ((cells.size() == 1) ? " column" : " columns") + ", but "
 							+ (isTest() ? "the training table" : "line " + this.firstLine) + " has "
 							+ this.cellsPerRow);
 		}

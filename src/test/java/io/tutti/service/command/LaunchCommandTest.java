@@ -75,6 +75,7 @@ class LaunchCommandTest {
 			tarin            | neither a command nor a program: tarin. Did you mean train?
 			no-such-thing    | neither a command nor a program: no-such-thing. The commands are serve, train
 			/no/such/program | program not found: /no/such/program
+			/tmp             | program not executable: /tmp
 			""")
 	void aMisspeltCommandIsNamed(String word, String message) throws Exception {
 		assertThat(exitCode(launch(word, "--epochs", "1"))).isEqualTo(64);

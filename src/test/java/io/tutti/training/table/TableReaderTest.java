@@ -83,7 +83,7 @@ class TableReaderTest {
 			1,2,0\\n1,2,-1\\n               | line 2, column 3 | must be a whole number in 0..9999, got '-1'
 			1,2,0\\n1,2,10000\\n            | line 2, column 3 | must be a whole number in 0..9999, got '10000'
 			1,2,0\\n1,2,cat\\n              | line 2, column 3 | 'cat' is not a number
-			1,2,0\\n1;2;1\\n                | line 2, column 2 | has 1 columns, but line 1 has 3
+			1,2,0\\n1;2;1\\n                | line 2, column 2 | has 1 column, but line 1 has 3
 			1\\n2\\n                        | line 1, column 1 | there is one column
 			\\n\\n                          | line 1, column 1 | the table is empty
 			\"\"                            | line 1, column 1 | the table is empty

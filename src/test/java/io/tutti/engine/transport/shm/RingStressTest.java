@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
 
+import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.NativeMemory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -32,6 +33,7 @@ class RingStressTest {
 
 	private long write(SplittableRandom random) {
 		long next = 0;
+		Deadline wait = WordTransfer.beginWait();
 		while (next < WordTransfer.WORDS) {
 			if (random.nextInt(8) == 0) {
 				this.writer.align(64);
@@ -44,7 +46,7 @@ class RingStressTest {
 			if (bytes > 0) {
 				this.writer.advance(bytes);
 			}
-			this.transfer.yieldIf(bytes == 0);
+			wait = WordTransfer.yieldIf(bytes == 0, wait);
 		}
 		return next;
 	}
@@ -55,6 +57,7 @@ class RingStressTest {
 	 */
 	private long read(SplittableRandom random) {
 		long next = 0;
+		Deadline wait = WordTransfer.beginWait();
 		while (next < WordTransfer.WORDS) {
 			long bytes = this.reader.available(random.nextLong(1, 100) * Long.BYTES) & -Long.BYTES;
 			for (long offset = 0; offset < bytes; offset += Long.BYTES) {
@@ -67,7 +70,7 @@ class RingStressTest {
 				}
 			}
 			this.reader.advance(bytes);
-			this.transfer.yieldIf(bytes == 0);
+			wait = WordTransfer.yieldIf(bytes == 0, wait);
 		}
 		return next;
 	}

@@ -21,15 +21,15 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 final class WordTransfer {
 
-	static final long WORDS = 3_000_000;
+	/** On busy cores each filling of a ring costs a time slice. */
+	static final long WORDS = 1_000_000;
 
-	private static final Duration LIMIT = Duration.ofSeconds(30);
+	/** For one wait; the run of both sides may take longer. */
+	private static final Duration LIMIT = Duration.ofSeconds(20);
 
 	private final int capacity;
 
 	private final LongUnaryOperator word;
-
-	private final Deadline deadline = Deadline.after(LIMIT);
 
 	/**
 	 * @param capacity bytes in the ring
@@ -58,7 +58,7 @@ final class WordTransfer {
 
 	static void run(Side writer, Side reader) throws Exception {
 		long seed = Long.getLong("tutti.test.seed", System.nanoTime());
-		List<Long> words = RankThreads.run(2, LIMIT.plusSeconds(20), (side) -> (side == 0)
+		List<Long> words = RankThreads.run(2, LIMIT.multipliedBy(2), (side) -> (side == 0)
 				? writer.run(new SplittableRandom(seed)) : reader.run(new SplittableRandom(seed + 1)));
 		assertThat(words).as("words, with -Dtutti.test.seed=%s", seed).containsOnly(WORDS);
 	}
@@ -69,6 +69,7 @@ final class WordTransfer {
 	long put(Copy ring, SplittableRandom random, ToLongFunction<SplittableRandom> most) throws IOException {
 		MemorySegment source = Arena.ofAuto().allocate(this.capacity, 8);
 		long next = 0;
+		Deadline wait = beginWait();
 		while (next < WORDS) {
 			long wanted = Math.min(WORDS - next, random.nextLong(1, most.applyAsLong(random)));
 			for (long i = 0; i < wanted; i++) {
@@ -77,7 +78,7 @@ final class WordTransfer {
 			long put = ring.copy(source.address(), wanted * Long.BYTES);
 			assertThat(put % Long.BYTES).isZero();
 			next += put / Long.BYTES;
-			yieldIf(put == 0);
+			wait = yieldIf(put == 0, wait);
 		}
 		return next;
 	}
@@ -87,6 +88,7 @@ final class WordTransfer {
 		MemorySegment target = Arena.ofAuto().allocate(this.capacity, 8);
 		long next = 0;
 		long wrong = -1;
+		Deadline wait = beginWait();
 		while (next < WORDS) {
 			long wanted = Math.min(WORDS - next, random.nextLong(1, this.capacity / Long.BYTES));
 			long words = ring.copy(target.address(), wanted * Long.BYTES) / Long.BYTES;
@@ -94,17 +96,24 @@ final class WordTransfer {
 				boolean right = target.getAtIndex(ValueLayout.JAVA_LONG, i) == this.word.applyAsLong(next);
 				wrong = (wrong < 0 && !right) ? next : wrong;
 			}
-			yieldIf(words == 0);
+			wait = yieldIf(words == 0, wait);
 		}
 		assertThat(wrong).as("the first wrong word, -1 for none").isEqualTo(-1);
 		return next;
 	}
 
-	void yieldIf(boolean idle) {
-		if (idle) {
-			assertThat(this.deadline.expired()).as("waits for a word that never comes").isFalse();
-			Thread.yield();
+	/** The deadline of the next wait: time in which words move does not count. */
+	static Deadline yieldIf(boolean idle, Deadline wait) {
+		if (!idle) {
+			return beginWait();
 		}
+		assertThat(wait.expired()).as("waits for a word that never comes").isFalse();
+		Thread.yield();
+		return wait;
+	}
+
+	static Deadline beginWait() {
+		return Deadline.after(LIMIT);
 	}
 
 }
