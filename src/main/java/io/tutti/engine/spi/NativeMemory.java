@@ -32,7 +32,7 @@ public final class NativeMemory {
 	 * without fetching them first, so a line that another core has read is passed on in
 	 * half the time that the JVM's copy takes.
 	 */
-	private static final long LARGE_BYTES = 4096;
+	private static final long LARGE_BYTES = 8192;
 
 	/** The C library's copy; {@code null} if this process may not call it. */
 	private static final @Nullable MethodHandle MEMMOVE = CLibrary.find("memmove", FunctionDescriptor

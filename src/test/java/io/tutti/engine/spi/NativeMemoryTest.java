@@ -28,7 +28,7 @@ class NativeMemoryTest {
 
 	/** Sizes around that from which on the C library copies. */
 	@ParameterizedTest
-	@ValueSource(ints = { 4095, 4096, 4097, 100_000 })
+	@ValueSource(ints = { 8191, 8192, 8193, 100_000 })
 	void copiesManyBytes(int bytes) {
 		for (int distance : new int[] { -bytes - 1, -bytes, -4096, -65, -1, 0, 1, 65, 4096, bytes, bytes + 1 }) {
 			copies(bytes, distance);
