@@ -62,8 +62,8 @@ class ProblemException extends ErrorResponseException {
 	/** In an application that has its own web server, which may be open to anyone. */
 	static ProblemException noTokenConfigured() {
 		return denied(HttpStatus.FORBIDDEN, "this request changes state, and the job has no token").member("hint",
-				"Set tutti.security.token or tutti.security.token-file, or let Spring Security authorize the path, or"
-						+ " set tutti.security.anonymous=true");
+				"Set tutti.security.token or tutti.security.token-file, or authenticate users with the role in"
+						+ " tutti.http.operator-role, or set tutti.security.anonymous=true");
 	}
 
 	static ProblemException foreignHost(String host) {

@@ -18,9 +18,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.web.servlet.DispatcherServlet;
 
 /**
- * Access to the REST interface inside an application that has its own web server. Its
- * switch is {@code tutti.security.anonymous}. Tutti's own server has a filter before
- * every request instead.
+ * Access to the REST interface inside an application that has its own web server. Tutti's
+ * own server has a filter before every request instead.
  */
 @AutoConfiguration(after = ProcessGroupAutoConfiguration.class)
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
@@ -42,8 +41,9 @@ public class RestSecurityAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean(AccessFilter.class)
-	AccessInterceptor accessInterceptor(ForeignRequestCheck origins, TokenCheck token, SecurityProperties properties) {
-		return new AccessInterceptor(origins, token, properties.anonymous());
+	AccessInterceptor accessInterceptor(ForeignRequestCheck origins, TokenCheck token, HttpProperties http,
+			SecurityProperties security) {
+		return new AccessInterceptor(origins, token, http.operatorRole(), security.anonymous());
 	}
 
 }

@@ -158,19 +158,6 @@ class HostApplicationTest {
 		});
 	}
 
-	/** Spring Security's authorization filter sets this attribute while it is active. */
-	@Test
-	void aRequestThatSpringSecurityAuthorizedNeedsNoToken() {
-		String attribute = "org.springframework.security.web.access.intercept.AuthorizationFilter.APPLIED";
-		this.runner.withPropertyValues(TOKEN).run((context) -> {
-			assertThat(request(http(context), "/api/v1").requestAttr(attribute, true)
-				.principal(() -> "operator")
-				.exchange()).hasStatusOk();
-			assertThat(request(http(context), "/api/v1").requestAttr(attribute, true).exchange())
-				.hasStatus(HttpStatus.UNAUTHORIZED);
-		});
-	}
-
 	@Test
 	void bodiesAreReadStrictlyWhateverTheApplicationsOwnReading() {
 		this.runner.withPropertyValues(TOKEN, "spring.jackson.deserialization.fail-on-unknown-properties=false")

@@ -1,5 +1,7 @@
 package io.tutti.service.autoconfigure;
 
+import java.util.List;
+
 import io.tutti.ProcessGroup;
 import io.tutti.service.rest.RestAutoConfiguration;
 import io.tutti.service.rest.RestSecurityAutoConfiguration;
@@ -72,6 +74,43 @@ class HostSecurityTest {
 		});
 	}
 
+	/** A user may be logged in for other reasons than to operate the job. */
+	@Test
+	void aUserWithoutTheRoleNeedsTheToken() {
+		for (Class<?> rule : List.of(Everyone.class, AnyUser.class)) {
+			this.runner.withUserConfiguration(Users.class, rule).run((context) -> {
+				MockMvcTester http = http(context);
+				assertThat(barrier(http, basic("guest"))).hasStatus(HttpStatus.UNAUTHORIZED)
+					.hasContentType(MediaType.APPLICATION_PROBLEM_JSON);
+				assertThat(barrier(http, basic("operator"))).hasStatusOk();
+			});
+		}
+	}
+
+	@Test
+	void thePropertyNamesTheRoleThatNeedsNoToken() {
+		this.runner.withUserConfiguration(Users.class, AnyUser.class)
+			.withPropertyValues("tutti.http.operator-role=GUEST")
+			.run((context) -> {
+				MockMvcTester http = http(context);
+				assertThat(barrier(http, basic("guest"))).hasStatusOk();
+				assertThat(barrier(http, basic("operator"))).hasStatus(HttpStatus.UNAUTHORIZED);
+			});
+	}
+
+	/** A browser sends a user's session or password with requests of any page. */
+	@Test
+	void aRequestOfAnotherOriginIsRefusedForEveryUser() {
+		this.runner.withUserConfiguration(Users.class, AnyUser.class).run((context) -> {
+			MockMvcTester http = http(context);
+			assertThat(
+					request(http, basic("operator")).header(HttpHeaders.ORIGIN, "https://elsewhere.example").exchange())
+				.hasStatus(HttpStatus.FORBIDDEN)
+				.bodyText()
+				.contains("auth-failed", "https://elsewhere.example");
+		});
+	}
+
 	/** A chain with no rule authorizes nothing, so that the token still applies. */
 	@Test
 	void theTokenAppliesBehindAChainThatDoesNotAuthorize() {
@@ -99,12 +138,15 @@ class HostSecurityTest {
 	}
 
 	private static MvcTestResult barrier(MockMvcTester http, String authorization) {
+		return request(http, authorization).exchange();
+	}
+
+	private static MockMvcTester.MockMvcRequestBuilder request(MockMvcTester http, String authorization) {
 		MockMvcTester.MockMvcRequestBuilder request = http.post()
 			.uri("/api/v1/barrier")
 			.contentType(MediaType.APPLICATION_JSON)
 			.content("{\"label\":\"x\",\"timeoutMs\":20000}");
-		return ((authorization != null) ? request.header(HttpHeaders.AUTHORIZATION, authorization) : request)
-			.exchange();
+		return (authorization != null) ? request.header(HttpHeaders.AUTHORIZATION, authorization) : request;
 	}
 
 	private static String basic(String user) {
@@ -118,7 +160,7 @@ class HostSecurityTest {
 		@Bean
 		UserDetailsService users() {
 			return new InMemoryUserDetailsManager(
-					User.withUsername("operator").password("{noop}secret").roles("OPERATOR").build(),
+					User.withUsername("operator").password("{noop}secret").roles("TUTTI_OPERATOR").build(),
 					User.withUsername("guest").password("{noop}secret").roles("GUEST").build());
 		}
 
@@ -131,7 +173,7 @@ class HostSecurityTest {
 		SecurityFilterChain chain(HttpSecurity http) throws Exception {
 			return http.csrf((csrf) -> csrf.disable())
 				.httpBasic(Customizer.withDefaults())
-				.authorizeHttpRequests((requests) -> requests.anyRequest().hasRole("OPERATOR"))
+				.authorizeHttpRequests((requests) -> requests.anyRequest().hasRole("TUTTI_OPERATOR"))
 				.build();
 		}
 
@@ -144,7 +186,7 @@ class HostSecurityTest {
 		SecurityFilterChain chain(HttpSecurity http) throws Exception {
 			return http.securityMatcher("/own/**")
 				.csrf((csrf) -> csrf.disable())
-				.authorizeHttpRequests((requests) -> requests.anyRequest().hasRole("OPERATOR"))
+				.authorizeHttpRequests((requests) -> requests.anyRequest().hasRole("TUTTI_OPERATOR"))
 				.build();
 		}
 
@@ -156,7 +198,21 @@ class HostSecurityTest {
 		@Bean
 		SecurityFilterChain chain(HttpSecurity http) throws Exception {
 			return http.csrf((csrf) -> csrf.disable())
+				.httpBasic(Customizer.withDefaults())
 				.authorizeHttpRequests((requests) -> requests.anyRequest().permitAll())
+				.build();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class AnyUser {
+
+		@Bean
+		SecurityFilterChain chain(HttpSecurity http) throws Exception {
+			return http.csrf((csrf) -> csrf.disable())
+				.httpBasic(Customizer.withDefaults())
+				.authorizeHttpRequests((requests) -> requests.anyRequest().authenticated())
 				.build();
 		}
 

@@ -21,8 +21,9 @@ class HttpBindingTest {
 
 	private int boundPort(int httpPort) {
 		TomcatServletWebServerFactory factory = new TomcatServletWebServerFactory();
-		new HttpBinding(new HttpProperties(InetAddress.getLoopbackAddress(), httpPort, List.of(), "/api/v1"), 1,
-				this.environment, new ExposureCheck(false))
+		new HttpBinding(
+				new HttpProperties(InetAddress.getLoopbackAddress(), httpPort, List.of(), "/api/v1", "TUTTI_OPERATOR"),
+				1, this.environment, new ExposureCheck(false))
 			.customize(factory);
 		return factory.getPort();
 	}

@@ -57,13 +57,16 @@ class PropertiesTest {
 
 	@Test
 	void eachRankOfAHostHasAPortOfItsOwn() throws Exception {
-		HttpProperties http = new HttpProperties(InetAddress.getLoopbackAddress(), 9000, List.of(), "/api/v1");
+		HttpProperties http = new HttpProperties(InetAddress.getLoopbackAddress(), 9000, List.of(), "/api/v1",
+				"TUTTI_OPERATOR");
 		assertThat(http.portOf(0)).isEqualTo(9000);
 		assertThat(http.portOf(3)).isEqualTo(9003);
-		assertThat(new HttpProperties(InetAddress.getLoopbackAddress(), 0, List.of(), "/api/v1").portOf(3)).isZero();
+		assertThat(new HttpProperties(InetAddress.getLoopbackAddress(), 0, List.of(), "/api/v1", "TUTTI_OPERATOR")
+			.portOf(3)).isZero();
 		assertThatExceptionOfType(BadConfigurationException.class)
-			.isThrownBy(
-					() -> new HttpProperties(InetAddress.getLoopbackAddress(), 65535, List.of(), "/api/v1").portOf(1))
+			.isThrownBy(() -> new HttpProperties(InetAddress.getLoopbackAddress(), 65535, List.of(), "/api/v1",
+					"TUTTI_OPERATOR")
+				.portOf(1))
 			.withMessageContaining("65535");
 	}
 
@@ -73,8 +76,8 @@ class PropertiesTest {
 			.isThrownBy(() -> new TransportProperties(65536, null, "cubic", TransportChoice.AUTO, true))
 			.withMessageContaining("0..65535")
 			.withMessageContaining("65536");
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new HttpProperties(InetAddress.getLoopbackAddress(), -1, List.of(), "/api/v1"))
+		assertThatIllegalArgumentException().isThrownBy(
+				() -> new HttpProperties(InetAddress.getLoopbackAddress(), -1, List.of(), "/api/v1", "TUTTI_OPERATOR"))
 			.withMessageContaining("-1");
 	}
 
