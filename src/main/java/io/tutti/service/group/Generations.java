@@ -32,7 +32,7 @@ final class Generations {
 	private static final int MAX_LOSSES = 20;
 
 	/** A generation, and the totals of the earlier ones. */
-	private record Current(JoinedGroup group, RankAssignment assignment, Map<Collective, CallTotals> earlier) {
+	record Current(JoinedGroup group, RankAssignment assignment, Map<Collective, CallTotals> earlier) {
 
 		CallTotals totals(Collective collective) {
 			return this.earlier.getOrDefault(collective, CallTotals.NONE).plus(this.group.totals(collective));
@@ -60,6 +60,11 @@ final class Generations {
 
 	Generations(RankAssignment launched) {
 		this.launched = launched;
+	}
+
+	/** The current generation, or the last one, with this rank's place in it. */
+	@Nullable Current current() {
+		return this.current;
 	}
 
 	/** The current generation, or the last one. */

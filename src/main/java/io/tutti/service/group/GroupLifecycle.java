@@ -248,41 +248,45 @@ public final class GroupLifecycle implements SmartLifecycle {
 
 	/** The state of the group. */
 	public GroupStatus status() {
+		return snapshot().status();
+	}
+
+	/** The group at one moment. */
+	public GroupSnapshot snapshot() {
+		// Read first: a generation that has formed is set before this ends.
+		boolean forming = isForming();
+		Generations.Current last = this.generations.current();
+		RankAssignment place = (last != null) ? last.assignment() : this.assignment;
+		JoinedGroup joined = (last != null && !forming) ? last.group() : null;
+		List<Integer> gone = (joined != null) ? leftRanks(joined) : List.of();
+		Failure seen = (last != null) ? last.group().world().failure() : null;
+		return new GroupSnapshot(status((seen != null) ? seen : this.broken.getNow(null), joined, gone), place, joined,
+				gone);
+	}
+
+	private GroupStatus status(@Nullable Failure failure, @Nullable JoinedGroup joined, List<Integer> gone) {
 		if (this.closed) {
 			return GroupStatus.of(GroupState.CLOSED);
 		}
 		if (this.formed.isCompletedExceptionally()) {
 			return GroupStatus.neverFormed(this.formed.exceptionNow());
 		}
-		Failure failure = failure();
-		if (isElastic() && (failure == null || formsAgainAfter(failure))) {
-			return elasticStatus(failure);
-		}
 		if (failure != null) {
-			return GroupStatus.broken(failure);
-		}
-		return this.formed.isDone() ? GroupStatus.ready(leftRanks()) : GroupStatus.of(GroupState.FORMING);
-	}
-
-	private GroupStatus elasticStatus(@Nullable Failure failure) {
-		if (failure != null) {
-			return GroupStatus.forming(failure);
+			return formsAgainAfter(failure) ? GroupStatus.forming(failure) : GroupStatus.broken(failure);
 		}
 		if (hasLeft()) {
 			return GroupStatus.of(GroupState.CLOSED);
 		}
-		return (joined() != null) ? GroupStatus.ready(leftRanks()) : GroupStatus.of(GroupState.FORMING);
+		return (joined != null) ? GroupStatus.ready(gone) : GroupStatus.of(GroupState.FORMING);
 	}
 
-	/** The ranks that have left the current generation in order. */
-	public List<Integer> leftRanks() {
-		JoinedGroup joined = joined();
-		return (joined != null) ? joined.control()
+	private static List<Integer> leftRanks(JoinedGroup joined) {
+		return joined.control()
 			.peers()
 			.stream()
 			.filter((peer) -> peer.state() == PeerStatus.State.LEFT)
 			.map(PeerStatus::rank)
-			.toList() : List.of();
+			.toList();
 	}
 
 	/**
@@ -307,10 +311,10 @@ public final class GroupLifecycle implements SmartLifecycle {
 	 * @throws GroupUnavailableException if it is not ready
 	 */
 	public JoinedGroup ready() {
-		GroupStatus status = status();
-		JoinedGroup group = joined();
-		if (status.state() != GroupState.READY || group == null) {
-			throw new GroupUnavailableException(status, null);
+		GroupSnapshot now = snapshot();
+		JoinedGroup group = now.joined();
+		if (now.status().state() != GroupState.READY || group == null) {
+			throw new GroupUnavailableException(now.status(), null);
 		}
 		return group;
 	}
@@ -320,8 +324,12 @@ public final class GroupLifecycle implements SmartLifecycle {
 	 * otherwise, as while the next generation of an elastic group forms.
 	 */
 	public @Nullable JoinedGroup joined() {
+		return isForming() ? null : this.generations.group();
+	}
+
+	private boolean isForming() {
 		ElasticEngine engine = this.elastic;
-		return (engine != null && engine.isForming()) ? null : this.generations.group();
+		return engine != null && engine.isForming();
 	}
 
 	/**
@@ -373,12 +381,6 @@ public final class GroupLifecycle implements SmartLifecycle {
 	@Override
 	public int getPhase() {
 		return PHASE;
-	}
-
-	private @Nullable Failure failure() {
-		JoinedGroup group = this.generations.group();
-		Failure seen = (group != null) ? group.world().failure() : null;
-		return (seen != null) ? seen : this.broken.getNow(null);
 	}
 
 	private void open(ElasticSettings wanted) {

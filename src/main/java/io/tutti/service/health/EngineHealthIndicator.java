@@ -7,6 +7,7 @@ import io.tutti.GroupState;
 import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.engine.control.ControlPlane;
 import io.tutti.service.group.GroupLifecycle;
+import io.tutti.service.group.GroupSnapshot;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
@@ -38,8 +39,9 @@ final class EngineHealthIndicator extends AbstractHealthIndicator {
 
 	@Override
 	protected synchronized void doHealthCheck(Health.Builder builder) {
-		JoinedGroup joined = this.group.joined();
-		if (joined == null || this.group.status().state() == GroupState.CLOSED || moves(joined.control())) {
+		GroupSnapshot now = this.group.snapshot();
+		JoinedGroup joined = now.joined();
+		if (joined == null || now.status().state() == GroupState.CLOSED || moves(joined.control())) {
 			builder.up();
 			return;
 		}

@@ -1,10 +1,9 @@
 package io.tutti.service.health;
 
-import java.util.List;
-
 import io.tutti.Failure;
 import io.tutti.GroupState;
 import io.tutti.service.group.GroupLifecycle;
+import io.tutti.service.group.GroupSnapshot;
 import io.tutti.service.group.GroupStatus;
 
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
@@ -25,17 +24,17 @@ final class GroupHealthIndicator extends AbstractHealthIndicator {
 
 	@Override
 	protected void doHealthCheck(Health.Builder builder) {
-		GroupStatus status = this.group.status();
-		List<Integer> left = this.group.leftRanks();
+		GroupSnapshot now = this.group.snapshot();
+		GroupStatus status = now.status();
 		String problem = status.problem();
 		builder
 			.status((status.state() == GroupState.READY && problem != null) ? Status.OUT_OF_SERVICE
 					: verdict(status.state()))
 			.withDetail("state", status.state())
-			.withDetail("rank", this.group.assignment().rank())
-			.withDetail("worldSize", this.group.assignment().worldSize());
-		if (!left.isEmpty()) {
-			builder.withDetail("leftRanks", left);
+			.withDetail("rank", now.assignment().rank())
+			.withDetail("worldSize", now.assignment().worldSize());
+		if (!now.leftRanks().isEmpty()) {
+			builder.withDetail("leftRanks", now.leftRanks());
 		}
 		if (problem != null) {
 			builder.withDetail("problem", problem);

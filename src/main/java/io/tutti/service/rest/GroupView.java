@@ -8,6 +8,7 @@ import io.tutti.GroupState;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.service.group.GroupLifecycle;
+import io.tutti.service.group.GroupSnapshot;
 import io.tutti.service.group.GroupStatus;
 import io.tutti.service.group.PeerSummary;
 import org.jspecify.annotations.Nullable;
@@ -34,9 +35,10 @@ record GroupView(GroupState state, int rank, int worldSize, int localRank, int l
 		@Nullable PeerSummary peers, @Nullable ElasticView elastic) {
 
 	static GroupView of(GroupLifecycle group, String backend) {
-		GroupStatus status = group.status();
-		RankAssignment who = group.assignment();
-		JoinedGroup joined = group.joined();
+		GroupSnapshot now = group.snapshot();
+		GroupStatus status = now.status();
+		RankAssignment who = now.assignment();
+		JoinedGroup joined = now.joined();
 		return new GroupView(status.state(), who.rank(), who.worldSize(), who.localRank(), who.localWorldSize(),
 				backend, (joined != null) ? joined.world().generation() : null, status.problem(),
 				lost(status.failure()), (joined != null) ? PeerSummary.of(joined.control().peers()) : null,

@@ -5,6 +5,7 @@ import io.tutti.GroupState;
 import io.tutti.engine.backend.JoinedGroup;
 import io.tutti.engine.control.RoundWait;
 import io.tutti.service.group.GroupLifecycle;
+import io.tutti.service.group.GroupSnapshot;
 import io.tutti.service.group.GroupUnavailableException;
 
 import org.springframework.http.HttpStatus;
@@ -41,9 +42,10 @@ final class ProblemFactory {
 			}
 			problem.setTitle(title);
 		}
-		problem.setProperty("rank", this.group.assignment().rank());
-		problem.setProperty("worldSize", this.group.assignment().worldSize());
-		JoinedGroup joined = this.group.joined();
+		GroupSnapshot now = this.group.snapshot();
+		problem.setProperty("rank", now.assignment().rank());
+		problem.setProperty("worldSize", now.assignment().worldSize());
+		JoinedGroup joined = now.joined();
 		if (joined != null && !has(problem, GENERATION)) {
 			problem.setProperty(GENERATION, joined.world().generation());
 		}

@@ -73,7 +73,8 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 		throw new UnsupportedOperationException("no further group was expected");
 	};
 
-	private volatile boolean withoutPeers;
+	private volatile Runnable duringPeers = () -> {
+	};
 
 	private volatile Runnable duringQuery = () -> {
 	};
@@ -229,16 +230,14 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 		this.drains.forEach((drain) -> drain.accept(reason));
 	}
 
-	/** Sets whether {@link #peers()} fails. */
-	public void withoutPeers(boolean fails) {
-		this.withoutPeers = fails;
+	/** Sets what happens during each call of {@link #peers()}. */
+	public void duringPeers(Runnable action) {
+		this.duringPeers = action;
 	}
 
 	@Override
 	public List<PeerStatus> peers() {
-		if (this.withoutPeers) {
-			throw new IllegalStateException("made to fail");
-		}
+		this.duringPeers.run();
 		return List.copyOf(this.peers);
 	}
 

@@ -103,12 +103,15 @@ class PageHistoryTest {
 
 	@Test
 	void aSampleThatFailsIsFollowedByOthers() {
-		this.fake.withoutPeers(true);
+		this.fake.duringPeers(() -> {
+			throw new IllegalStateException("made to fail");
+		});
 		this.fake.addPeer(new PeerStatus(2, "10.0.0.3", 41000, 12, 250, PeerStatus.State.LOST));
 		this.history.start();
 		try {
 			Awaitility.await().atMost(10, TimeUnit.SECONDS).until(() -> !this.history.samples().isEmpty());
-			this.fake.withoutPeers(false);
+			this.fake.duringPeers(() -> {
+			});
 			Awaitility.await()
 				.atMost(10, TimeUnit.SECONDS)
 				.until(() -> this.history.events().getLast().text().equals("rank 2 lost"));
