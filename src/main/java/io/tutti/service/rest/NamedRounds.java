@@ -97,17 +97,27 @@ final class NamedRounds<R extends NamedRounds.Held> {
 		}
 		byte[] parameters = digest.get();
 		Deadline deadline = Deadline.after(wait.timeout());
+		RoundWait left = wait;
 		while (true) {
 			Execution<R> own = new Execution<>(parameters);
 			Execution<R> execution = join(wait, own);
 			if (execution == own) {
-				return carryOut(wait, own, call);
+				return carryOut(left, own, call);
 			}
 			R answer = repeat(wait, execution, deadline);
 			if (answer != null) {
 				return answer;
 			}
+			left = remaining(wait, deadline);
 		}
+	}
+
+	/** What remains of a wait after an earlier request has withdrawn the round. */
+	private static RoundWait remaining(RoundWait wait, Deadline deadline) {
+		if (deadline.expired()) {
+			throw timedOut(wait, deadline);
+		}
+		return new RoundWait(wait.label(), wait.round(), deadline.remaining(), wait.client());
 	}
 
 	private synchronized Execution<R> join(RoundWait wait, Execution<R> own) {
@@ -215,7 +225,7 @@ final class NamedRounds<R extends NamedRounds.Held> {
 
 	private static ProblemException timedOut(RoundWait wait, Deadline deadline) {
 		return new ProblemException(HttpStatus.GATEWAY_TIMEOUT, ProblemType.COLLECTIVE_TIMEOUT,
-				text(wait) + " is still under way for an earlier request: the deadline of this one passed")
+				text(wait) + " was under way for an earlier request until the deadline of this one")
 			.member("label", wait.label())
 			.member("round", wait.round())
 			.member("elapsedMs", deadline.elapsed().toMillis())

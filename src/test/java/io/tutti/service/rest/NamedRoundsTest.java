@@ -6,6 +6,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -154,9 +155,20 @@ class NamedRoundsTest {
 			throw new CallWithdrawnException("a");
 		}));
 		awaitLatch(begun);
-		CompletableFuture<Counted> repeat = onThread(() -> run("a", 3, 7));
+		CountDownLatch waits = new CountDownLatch(1);
+		AtomicReference<Duration> left = new AtomicReference<>();
+		CompletableFuture<Counted> repeat = onThread(() -> run("a", 3, () -> {
+			waits.countDown();
+			return true;
+		}, (wait) -> {
+			left.set(wait.timeout());
+			return new Counted();
+		}));
+		awaitLatch(waits);
 		withdraw.countDown();
 		assertThat(repeat.get(10, TimeUnit.SECONDS)).isNotNull();
+		assertThat(left.get()).as("what remains after the first look for the client")
+			.isLessThan(MINUTE.minusMillis(400));
 		assertThat(first).failsWithin(Duration.ofSeconds(10))
 			.withThrowableThat()
 			.withCauseInstanceOf(CallWithdrawnException.class);
