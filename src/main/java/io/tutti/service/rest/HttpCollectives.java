@@ -3,6 +3,7 @@ package io.tutti.service.rest;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
+import java.security.MessageDigest;
 import java.time.Duration;
 import java.util.concurrent.CompletionException;
 
@@ -134,6 +135,10 @@ final class HttpCollectives {
 	 */
 	Answer run(LabelledCall call, RoundWait wait, InputStream body, long bodyBytes) throws IOException {
 		long wanted = neededBytes(call, bodyBytes);
+		NamedRounds.Stored<Answer> stored = this.calls.of(this.group.requireJoined()).rounds.stored(wait);
+		if (stored != null) {
+			return repeat(stored, call, Deadline.after(wait.timeout()), body);
+		}
 		try (TransferMemory memory = new TransferMemory(this.maxBytes,
 				this.waits.await(() -> this.budget.reserve(wanted, wait.timeout())))) {
 			MemorySegment elements = memory.read(body, bodyBytes, Deadline.after(wait.timeout()));
@@ -142,6 +147,24 @@ final class HttpCollectives {
 		}
 		finally {
 			this.budget.relieve();
+		}
+	}
+
+	/**
+	 * A request that repeats a round needs no memory for its body. If it had to reserve
+	 * some, the answer could be evicted for it.
+	 */
+	private Answer repeat(NamedRounds.Stored<Answer> stored, LabelledCall call, Deadline deadline, InputStream body)
+			throws IOException {
+		try {
+			MessageDigest digest = call.digest();
+			TransferMemory.read(body, this.maxBytes, deadline, digest::update);
+			stored.require(digest.digest());
+			return stored.answer();
+		}
+		catch (IOException | RuntimeException | Error ex) {
+			stored.answer().release();
+			throw ex;
 		}
 	}
 

@@ -86,10 +86,16 @@ record LabelledCall(Collective collective, DataType type, ReduceOp op, int root,
 
 	/** SHA-256 of this call and its body, which identifies a repeated call. */
 	byte[] digest(MemorySegment body) {
-		MessageDigest digest = Sha256.newDigest();
-		digest.update(toString().getBytes(StandardCharsets.UTF_8));
+		MessageDigest digest = digest();
 		digest.update(body.asByteBuffer());
 		return digest.digest();
+	}
+
+	/** The same digest, to which the body is still to be added. */
+	MessageDigest digest() {
+		MessageDigest digest = Sha256.newDigest();
+		digest.update(toString().getBytes(StandardCharsets.UTF_8));
+		return digest;
 	}
 
 	private boolean splitsBody() {

@@ -82,6 +82,38 @@ final class NamedRounds<R extends NamedRounds.Held> {
 	}
 
 	/**
+	 * The answer of a round that has run, held for a request that repeats the round.
+	 *
+	 * @param answer released by the request
+	 */
+	record Stored<R extends Held>(RoundWait round, byte[] digest, R answer) {
+
+		/**
+		 * Checks that a request repeats the round.
+		 * @throws ProblemException if it has other parameters or another body
+		 */
+		void require(byte[] repeated) {
+			requireEqual(this.round, this.digest, repeated);
+		}
+
+	}
+
+	/**
+	 * Finds the answer of the last round of a label.
+	 * @return {@code null} if the wait is not for that round or its answer was evicted
+	 */
+	synchronized @Nullable Stored<R> stored(RoundWait wait) {
+		Label<R> label = this.labels.get(wait.label());
+		Execution<R> last = (label != null && wait.round() == label.last) ? label.lastExecution : null;
+		if (last == null || last.dropped) {
+			return null;
+		}
+		R answer = last.answer.resultNow();
+		answer.hold();
+		return new Stored<>(wait, last.digest, answer);
+	}
+
+	/**
 	 * Runs a call in the rank's next round of its label, or in the round that it names.
 	 * @param digest computes the digest of a named round
 	 * @param call runs the round; its argument tells whether any client is still
@@ -132,10 +164,7 @@ final class NamedRounds<R extends NamedRounds.Held> {
 			forgetBeyondTheLimit();
 			return own;
 		}
-		if (!Arrays.equals(known.digest, own.digest)) {
-			throw ProblemException
-				.roundConflict(text(wait) + " was called before with other parameters or another body");
-		}
+		requireEqual(wait, known.digest, own.digest);
 		if (known.dropped) {
 			throw ProblemException.roundConflict(text(wait) + " has run, and its answer was evicted to free memory");
 		}
@@ -144,6 +173,13 @@ final class NamedRounds<R extends NamedRounds.Held> {
 			known.answer.resultNow().hold();
 		}
 		return known;
+	}
+
+	private static void requireEqual(RoundWait wait, byte[] first, byte[] repeated) {
+		if (!Arrays.equals(first, repeated)) {
+			throw ProblemException
+				.roundConflict(text(wait) + " was called before with other parameters or another body");
+		}
 	}
 
 	private R carryOut(RoundWait wait, Execution<R> own, Function<RoundWait, R> call) {

@@ -28,6 +28,17 @@ final class TransferMemory implements AutoCloseable {
 
 	private Arena body = Arena.ofShared();
 
+	private MemorySegment elements = MemorySegment.NULL;
+
+	private long filled;
+
+	/** Receives a body in parts. */
+	interface Parts {
+
+		void add(byte[] part, int offset, int length);
+
+	}
+
 	TransferMemory(long maxBytes, TransferBudget.Reservation reservation) {
 		this.maxBytes = maxBytes;
 		this.reservation = reservation;
@@ -67,24 +78,39 @@ final class TransferMemory implements AutoCloseable {
 	 * @throws SocketTimeoutException if the deadline passes before the body is complete
 	 */
 	MemorySegment read(InputStream in, long announcedBytes, Deadline deadline) throws IOException {
-		MemorySegment memory = (announcedBytes > 0) ? this.body.allocate(announcedBytes, ALIGNMENT)
-				: MemorySegment.NULL;
-		long filled = 0;
+		if (announcedBytes > 0) {
+			this.elements = this.body.allocate(announcedBytes, ALIGNMENT);
+		}
+		read(in, this.maxBytes, deadline, this::append);
+		return (this.filled < this.elements.byteSize()) ? resized(this.filled) : this.elements;
+	}
+
+	/**
+	 * Reads a body to its end, part by part.
+	 * @throws BodyTooLargeException as soon as it exceeds the limit
+	 * @throws SocketTimeoutException if the deadline passes before the body is complete
+	 */
+	static void read(InputStream in, long maxBytes, Deadline deadline, Parts parts) throws IOException {
+		long total = 0;
 		byte[] chunk = new byte[CHUNK_BYTES];
 		for (int read = in.read(chunk); read >= 0; read = in.read(chunk)) {
-			if (filled + read > this.maxBytes) {
-				throw new BodyTooLargeException("the body has more than " + this.maxBytes + " bytes", this.maxBytes);
+			total += read;
+			if (total > maxBytes) {
+				throw new BodyTooLargeException("the body has more than " + maxBytes + " bytes", maxBytes);
 			}
-			if (filled + read > memory.byteSize()) {
-				memory = resized(memory, filled, Math.max(filled + read, Math.max(FIRST_BYTES, 2 * filled)));
-			}
-			MemorySegment.copy(MemorySegment.ofArray(chunk), 0, memory, filled, read);
-			filled += read;
+			parts.add(chunk, 0, read);
 			if (deadline.expired()) {
 				throw new SocketTimeoutException("the body was incomplete after " + deadline.timeout());
 			}
 		}
-		return (filled < memory.byteSize()) ? resized(memory, filled, filled) : memory;
+	}
+
+	private void append(byte[] chunk, int offset, int length) {
+		if (this.filled + length > this.elements.byteSize()) {
+			this.elements = resized(Math.max(this.filled + length, Math.max(FIRST_BYTES, 2 * this.filled)));
+		}
+		MemorySegment.copy(MemorySegment.ofArray(chunk), offset, this.elements, this.filled, length);
+		this.filled += length;
 	}
 
 	/** Gives back what is reserved beyond the length of body and answer. */
@@ -93,10 +119,10 @@ final class TransferMemory implements AutoCloseable {
 	}
 
 	/** Old and new memory coexist during the copy, within the answer's share. */
-	private MemorySegment resized(MemorySegment old, long filled, long wanted) {
+	private MemorySegment resized(long wanted) {
 		Arena other = Arena.ofShared();
 		MemorySegment memory = other.allocate(Math.min(wanted, this.maxBytes), ALIGNMENT);
-		MemorySegment.copy(old, 0, memory, 0, filled);
+		MemorySegment.copy(this.elements, 0, memory, 0, this.filled);
 		this.body.close();
 		this.body = other;
 		return memory;
