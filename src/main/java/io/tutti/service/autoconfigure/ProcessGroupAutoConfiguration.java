@@ -33,7 +33,7 @@ public class ProcessGroupAutoConfiguration {
 
 	/** No destroy method: the lifecycle leaves the group after its users have stopped. */
 	@Lazy
-	@Bean(destroyMethod = "")
+	@Bean(name = "tuttiProcessGroup", destroyMethod = "")
 	ProcessGroup processGroup(GroupLifecycle lifecycle, Timeouts timeouts, ElasticProperties elastic) {
 		elastic.requireUnset("a ProcessGroup bean");
 		NativeLibraryPreparation.prepare();

@@ -28,7 +28,7 @@ public class BackendConfiguration {
 	/** The group of all ranks under the names of MPI. Does not own the group. */
 	@Lazy
 	@Profile(Backends.MPI)
-	@Bean(destroyMethod = "")
+	@Bean(name = "tuttiCommunicator", destroyMethod = "")
 	@ConditionalOnMissingBean
 	Communicator communicator(ProcessGroup group) {
 		return Communicator.over(group);

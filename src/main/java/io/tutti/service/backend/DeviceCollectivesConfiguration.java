@@ -28,10 +28,10 @@ import org.springframework.context.annotation.Profile;
 public class DeviceCollectivesConfiguration {
 
 	@Lazy
-	@Bean
+	@Bean("tuttiDeviceCollectives")
 	@ConditionalOnMissingBean
 	DeviceCollectives deviceCollectives(ProcessGroup group, HostFallback fallback,
-			@Qualifier("groupLog") CollectiveListener log, Timeouts timeouts) {
+			@Qualifier("tuttiGroupLog") CollectiveListener log, Timeouts timeouts) {
 		return new DeviceCollectives(group, CudaDevices.runtime(), fallback, log, timeouts.collective());
 	}
 

@@ -98,7 +98,7 @@ final class TrainingRun {
 
 	private static TrainingDevice device(ApplicationContext context, ProcessGroup world, RankAssignment assignment) {
 		return TrainingDevice.choose(context.getBean(TrainProperties.class).choice(), world, assignment.localRank(),
-				context.getBean(HostFallback.class), context.getBean("groupLog", CollectiveListener.class),
+				context.getBean(HostFallback.class), context.getBean("tuttiGroupLog", CollectiveListener.class),
 				context.getBean(Timeouts.class).collective());
 	}
 

@@ -44,42 +44,42 @@ public class RankConfiguration {
 		KnownProperties.ofTutti().require(environment);
 	}
 
-	@Bean
+	@Bean("tuttiResolvedRank")
 	ResolvedRank resolvedRank(Environment environment) {
 		return RankResolution.resolve(System.getenv(), ResolutionSettings.from(environment::getProperty));
 	}
 
-	@Bean
+	@Bean("tuttiRankAssignment")
 	RankAssignment rankAssignment(ResolvedRank resolved) {
 		return resolved.assignment();
 	}
 
-	@Bean
+	@Bean("tuttiTimeouts")
 	Timeouts timeouts(TimeoutProperties properties) {
 		return properties.timeouts();
 	}
 
-	@Bean
+	@Bean("tuttiSharedToken")
 	SharedToken sharedToken(SecurityProperties properties) {
 		return SharedToken.of(properties);
 	}
 
-	@Bean
+	@Bean("tuttiRankTls")
 	RankTls rankTls(TlsProperties properties, ObjectProvider<SslBundles> bundles) {
 		return RankTls.of(properties, bundles);
 	}
 
-	@Bean
+	@Bean("tuttiHostFallback")
 	HostFallback hostFallback(GpuProperties properties) {
 		return properties.fallback();
 	}
 
-	@Bean
+	@Bean("tuttiExposureCheck")
 	ExposureCheck exposureCheck(SharedToken token, SecurityProperties properties) {
 		return new ExposureCheck(token.isSet() || properties.anonymous());
 	}
 
-	@Bean
+	@Bean("tuttiEngineSettings")
 	EngineSettings engineSettings(ResolvedRank resolved, RendezvousProperties rendezvous, TransportProperties transport,
 			NetworkProperties network, CollectiveProperties collective, SharedToken token, Timeouts timeouts,
 			ExposureCheck exposure, MpiProperties mpi, RankTls tls, Backend backend) {

@@ -20,7 +20,7 @@ import org.springframework.context.annotation.Configuration;
 @Configuration(proxyBeanMethods = false)
 public class GroupConfiguration {
 
-	@Bean
+	@Bean("tuttiGroupJoiner")
 	GroupJoiner groupJoiner(Backend backend) {
 		return (assignment, settings, listener) -> {
 			try {
@@ -32,17 +32,17 @@ public class GroupConfiguration {
 		};
 	}
 
-	@Bean
+	@Bean("tuttiGroupLog")
 	CollectiveListener groupLog() {
 		return new GroupLog();
 	}
 
-	@Bean
+	@Bean("tuttiBoundedWaits")
 	BoundedWaits boundedWaits() {
 		return new BoundedWaits();
 	}
 
-	@Bean
+	@Bean("tuttiGroupLifecycle")
 	GroupLifecycle groupLifecycle(RankAssignment assignment, EngineSettings settings, GroupJoiner joiner,
 			List<CollectiveListener> listeners, ElasticProperties elastic, ResolvedRank resolved,
 			ExposureCheck exposure) {

@@ -36,7 +36,7 @@ public class GroupHealthAutoConfiguration {
 		return new EngineHealthIndicator(group, timeouts.heartbeat());
 	}
 
-	@Bean
+	@Bean("tuttiProbeMembers")
 	ProbeMembers probeMembers(Environment environment) {
 		return new ProbeMembers(environment);
 	}

@@ -22,13 +22,13 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnBean(GroupLifecycle.class)
 public class RankEndpointAutoConfiguration {
 
-	@Bean
+	@Bean("tuttiRankEndpoint")
 	@ConditionalOnAvailableEndpoint
 	RankEndpoint rankEndpoint(ResolvedRank resolved) {
 		return new RankEndpoint(resolved);
 	}
 
-	@Bean
+	@Bean("tuttiGroupInfoContributor")
 	GroupInfoContributor groupInfoContributor(GroupLifecycle group, EngineSettings settings, RankTls tls) {
 		return new GroupInfoContributor(group, settings, tls);
 	}

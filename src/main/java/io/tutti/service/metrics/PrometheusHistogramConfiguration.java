@@ -22,7 +22,7 @@ import org.springframework.context.annotation.PropertySource;
 @ConditionalOnClass({ PrometheusMeterRegistry.class, MeterRegistryCustomizer.class })
 final class PrometheusHistogramConfiguration {
 
-	@Bean
+	@Bean("tuttiCollectiveDurations")
 	MeterRegistryCustomizer<PrometheusMeterRegistry> collectiveDurations(GroupLifecycle group,
 			EngineSettings settings) {
 		return (registry) -> {

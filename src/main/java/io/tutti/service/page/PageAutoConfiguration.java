@@ -32,7 +32,7 @@ import org.springframework.web.util.UriComponentsBuilder;
 @Import({ PageController.class, PageFeed.class, PageHistory.class, PageLinks.class, PageStates.class })
 public class PageAutoConfiguration {
 
-	@Bean
+	@Bean("tuttiTrainingWatch")
 	@ConditionalOnMissingBean
 	TrainingWatch trainingWatch() {
 		return new TrainingWatch();
@@ -46,7 +46,7 @@ public class PageAutoConfiguration {
 	@ConditionalOnClass(ObservationPredicate.class)
 	static class Unobserved {
 
-		@Bean
+		@Bean("tuttiEventsOfThePageAreNotObserved")
 		ObservationPredicate eventsOfThePageAreNotObserved(@Value(PageController.PATH) String path) {
 			String events = UriComponentsBuilder.fromPath(path).path(PageController.EVENTS).build().getPath();
 			return (_, context) -> !(context instanceof ServerRequestObservationContext request

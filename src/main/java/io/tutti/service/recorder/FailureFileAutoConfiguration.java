@@ -21,7 +21,7 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnBean({ GroupLifecycle.class, JsonMapper.class })
 public class FailureFileAutoConfiguration {
 
-	@Bean
+	@Bean("tuttiFailureFile")
 	FailureFile failureFile(GroupLifecycle group, FlightRecorderProperties properties, RendezvousProperties rendezvous,
 			JsonMapper json) {
 		return new FailureFile(group, properties, rendezvous, json);

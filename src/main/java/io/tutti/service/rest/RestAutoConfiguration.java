@@ -38,13 +38,13 @@ import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandl
 		ProblemFactory.class })
 public class RestAutoConfiguration {
 
-	@Bean
+	@Bean("tuttiRestInterceptors")
 	RestInterceptors restInterceptors(HttpProperties properties, ObjectProvider<AccessInterceptor> access,
 			ObjectProvider<RequestMappingHandlerMapping> mappings) {
 		return new RestInterceptors(properties, access.getIfAvailable(), mappings);
 	}
 
-	@Bean
+	@Bean("tuttiProblemAdvice")
 	@ConditionalOnMissingBean
 	ProblemAdvice problemAdvice(ProblemFactory problems) {
 		return new ProblemAdvice(problems);
@@ -58,12 +58,12 @@ public class RestAutoConfiguration {
 	@ConditionalOnClass(TomcatServletWebServerFactory.class)
 	static class TomcatConfiguration {
 
-		@Bean
+		@Bean("tuttiClientConnections")
 		ClientConnections clientConnections() {
 			return new ClientConnections();
 		}
 
-		@Bean
+		@Bean("tuttiTomcatProblemAdvice")
 		@ConditionalOnMissingBean(ProblemAdvice.class)
 		TomcatProblemAdvice tomcatProblemAdvice(ProblemFactory problems) {
 			return new TomcatProblemAdvice(problems);

@@ -28,18 +28,18 @@ import org.springframework.web.servlet.DispatcherServlet;
 @EnableConfigurationProperties(HttpProperties.class)
 public class RestSecurityAutoConfiguration {
 
-	@Bean
+	@Bean("tuttiForeignRequestCheck")
 	@ConditionalOnMissingBean
 	ForeignRequestCheck foreignRequestCheck(HttpProperties http, TransportProperties transport) {
 		return new ForeignRequestCheck(AllowedHosts.of(http, transport));
 	}
 
-	@Bean
+	@Bean("tuttiTokenCheck")
 	TokenCheck tokenCheck(SharedToken token) {
 		return new TokenCheck(token);
 	}
 
-	@Bean
+	@Bean("tuttiAccessInterceptor")
 	@ConditionalOnMissingBean(AccessFilter.class)
 	AccessInterceptor accessInterceptor(ForeignRequestCheck origins, TokenCheck token, HttpProperties http,
 			SecurityProperties security) {

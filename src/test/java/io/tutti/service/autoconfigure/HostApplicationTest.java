@@ -4,6 +4,7 @@ import java.net.URI;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
@@ -26,6 +27,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.availability.ApplicationAvailabilityAutoConfiguration;
 import org.springframework.boot.health.actuate.endpoint.HealthEndpointGroups;
@@ -287,6 +290,38 @@ class HostApplicationTest {
 					RestSecurityAutoConfiguration.class, CollectiveTracingAutoConfiguration.class))
 			.withClassLoader(new FilteredClassLoader(missing))
 			.run(served::accept);
+	}
+
+	@Test
+	void beansOfTheApplicationMayHaveTheNamesOfTuttisMethods() {
+		WebApplicationContextRunner named = this.runner;
+		for (String name : List.of("timeouts", "sharedToken", "engineSettings", "communicator", "tokenCheck",
+				"accessInterceptor", "restInterceptors", "clientConnections", "processGroup", "failureFile")) {
+			named = named.withBean(name, Object.class, Object::new);
+		}
+		named.run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(http(context).get().uri("/api/v1/group")).hasStatusOk();
+		});
+	}
+
+	/** The names of two health indicators are those of their components. */
+	@Test
+	void theNamesOfTuttisBeansSayThatTheyAreTuttis() {
+		this.runner.run((context) -> {
+			ConfigurableListableBeanFactory beans = context
+				.getSourceApplicationContext(ConfigurableWebApplicationContext.class)
+				.getBeanFactory();
+			assertThat(Stream.of(context.getBeanDefinitionNames())
+				.filter((name) -> isOfTutti(beans.getBeanDefinition(name)))
+				.filter((name) -> !name.startsWith("tutti") && !name.contains("io.tutti.")))
+				.containsExactlyInAnyOrder("groupHealthIndicator", "engineHealthIndicator");
+		});
+	}
+
+	private static boolean isOfTutti(BeanDefinition bean) {
+		String source = String.valueOf(bean.getResourceDescription());
+		return source.contains("io.tutti.service.") && !source.contains("HostApplicationTest");
 	}
 
 	private static List<String> types(AssertableWebApplicationContext context) {
