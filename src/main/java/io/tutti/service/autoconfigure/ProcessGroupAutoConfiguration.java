@@ -5,13 +5,13 @@ import io.tutti.engine.Timeouts;
 import io.tutti.engine.javacpp.NativeLibraryPreparation;
 import io.tutti.service.backend.BackendConfiguration;
 import io.tutti.service.backend.DeviceCollectivesConfiguration;
+import io.tutti.service.config.ConditionalOnSwitch;
 import io.tutti.service.config.ElasticProperties;
 import io.tutti.service.config.RankConfiguration;
 import io.tutti.service.group.GroupConfiguration;
 import io.tutti.service.group.GroupLifecycle;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -25,7 +25,7 @@ import org.springframework.context.annotation.Lazy;
  * at most the rendezvous timeout.
  */
 @AutoConfiguration
-@ConditionalOnBooleanProperty(name = "tutti.enabled", matchIfMissing = true)
+@ConditionalOnSwitch("tutti.enabled")
 @ConditionalOnMissingBean({ ProcessGroup.class, GroupLifecycle.class })
 @Import({ BackendConfiguration.class, DeviceCollectivesConfiguration.class, RankConfiguration.class,
 		GroupConfiguration.class })

@@ -7,6 +7,7 @@ import io.tutti.BackendUnavailableException;
 import io.tutti.BadConfigurationException;
 import io.tutti.engine.backend.Backends;
 import io.tutti.launch.NearestName;
+import io.tutti.service.config.Switch;
 
 import org.springframework.boot.EnvironmentPostProcessor;
 import org.springframework.boot.SpringApplication;
@@ -25,7 +26,7 @@ public final class BackendProfile implements EnvironmentPostProcessor, Ordered {
 
 	@Override
 	public void postProcessEnvironment(ConfigurableEnvironment environment, SpringApplication application) {
-		if (!environment.getProperty("tutti.enabled", Boolean.class, true)) {
+		if (!Switch.isOn(environment, "tutti.enabled", true)) {
 			return;
 		}
 		String name = environment.getProperty(PROPERTY);

@@ -9,6 +9,7 @@ import io.tutti.BadConfigurationException;
 import io.tutti.ExitCode;
 import io.tutti.service.config.RankLogging;
 import io.tutti.service.config.StartupFailures;
+import io.tutti.service.config.Switch;
 
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.support.BeanDefinitionBuilder;
@@ -111,9 +112,9 @@ final class RankService {
 	}
 
 	private static void requireGroup(Environment environment) {
-		String enabled = environment.getProperty(ENABLED, "true");
-		if (!enabled.equalsIgnoreCase("true")) {
-			throw new BadConfigurationException(ENABLED + "=" + enabled + " leaves this command without a group",
+		if (!Switch.isOn(environment, ENABLED, true)) {
+			throw new BadConfigurationException(
+					ENABLED + "=" + environment.getProperty(ENABLED) + " leaves this command without a group",
 					"Remove it: it is for Spring applications with this jar");
 		}
 	}

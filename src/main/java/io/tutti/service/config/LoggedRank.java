@@ -33,7 +33,7 @@ public final class LoggedRank implements EnvironmentPostProcessor, Ordered {
 
 	@Override
 	public void postProcessEnvironment(ConfigurableEnvironment environment, SpringApplication application) {
-		if (environment.getProperty("tutti.enabled", Boolean.class, true)) {
+		if (Switch.isOn(environment, "tutti.enabled", true)) {
 			environment.getPropertySources().addLast(new MapPropertySource(SOURCE, resolved(environment)));
 		}
 	}

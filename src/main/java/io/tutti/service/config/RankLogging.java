@@ -54,7 +54,7 @@ public final class RankLogging implements ApplicationListener<SpringApplicationE
 		Map<String, Object> defaults = new HashMap<>();
 		boolean first = Set.of("0", LoggedRank.UNKNOWN)
 			.contains(environment.getProperty(LoggedRank.RANK, LoggedRank.UNKNOWN));
-		boolean quiet = !first && environment.getProperty(QUIET_OTHERS, Boolean.class, false);
+		boolean quiet = Switch.isOn(environment, QUIET_OTHERS, false) && !first;
 		defaults.put("logging.level.root", "warn");
 		if (!environment.containsProperty(TRACES_GO_TO)) {
 			defaults.put("management.opentelemetry.enabled", false);

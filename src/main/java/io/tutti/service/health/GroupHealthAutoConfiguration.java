@@ -2,11 +2,11 @@ package io.tutti.service.health;
 
 import io.tutti.engine.Timeouts;
 import io.tutti.service.autoconfigure.ProcessGroupAutoConfiguration;
+import io.tutti.service.config.ConditionalOnSwitch;
 import io.tutti.service.group.GroupLifecycle;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.health.autoconfigure.actuate.endpoint.AvailabilityProbesAutoConfiguration;
 import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
@@ -21,7 +21,7 @@ import org.springframework.core.env.Environment;
 @AutoConfiguration(after = { ProcessGroupAutoConfiguration.class, AvailabilityProbesAutoConfiguration.class })
 @ConditionalOnClass(HealthIndicator.class)
 @ConditionalOnBean(GroupLifecycle.class)
-@ConditionalOnBooleanProperty(name = "tutti.health.enabled", matchIfMissing = true)
+@ConditionalOnSwitch("tutti.health.enabled")
 public class GroupHealthAutoConfiguration {
 
 	@Bean

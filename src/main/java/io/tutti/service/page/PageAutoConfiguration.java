@@ -2,6 +2,7 @@ package io.tutti.service.page;
 
 import io.micrometer.observation.ObservationPredicate;
 import io.tutti.service.autoconfigure.ProcessGroupAutoConfiguration;
+import io.tutti.service.config.ConditionalOnSwitch;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.recorder.TrainingWatch;
 import tools.jackson.databind.json.JsonMapper;
@@ -9,7 +10,6 @@ import tools.jackson.databind.json.JsonMapper;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
@@ -28,7 +28,7 @@ import org.springframework.web.util.UriComponentsBuilder;
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
 @ConditionalOnClass({ DispatcherServlet.class, JsonMapper.class })
 @ConditionalOnBean(GroupLifecycle.class)
-@ConditionalOnBooleanProperty(name = "tutti.page.enabled", matchIfMissing = true)
+@ConditionalOnSwitch("tutti.page.enabled")
 @Import({ PageController.class, PageFeed.class, PageHistory.class, PageLinks.class, PageStates.class })
 public class PageAutoConfiguration {
 

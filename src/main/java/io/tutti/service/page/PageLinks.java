@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
+import io.tutti.service.config.Switch;
 import io.tutti.service.http.EndpointPath;
 
 import org.springframework.beans.factory.BeanFactory;
@@ -38,7 +39,7 @@ final class PageLinks {
 	/** The links as HTML, separated by dots. */
 	String html() {
 		List<String> links = new ArrayList<>();
-		if (this.environment.getProperty("tutti.http.enabled", Boolean.class, true)) {
+		if (Switch.isOn(this.environment, "tutti.http.enabled", true)) {
 			String api = this.environment.getProperty("tutti.http.base-path", "/api/v1");
 			links.add(link(api + "/flight-recorder/analysis", "analysis"));
 			links.add(link(api + "/flight-recorder", "flight recorder"));

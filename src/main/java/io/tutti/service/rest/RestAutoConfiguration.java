@@ -1,6 +1,7 @@
 package io.tutti.service.rest;
 
 import io.tutti.service.autoconfigure.ProcessGroupAutoConfiguration;
+import io.tutti.service.config.ConditionalOnSwitch;
 import io.tutti.service.config.HttpCollectivesProperties;
 import io.tutti.service.config.HttpProperties;
 import io.tutti.service.group.GroupLifecycle;
@@ -10,7 +11,6 @@ import tools.jackson.databind.json.JsonMapper;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
@@ -31,7 +31,7 @@ import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandl
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
 @ConditionalOnClass({ DispatcherServlet.class, JsonMapper.class })
 @ConditionalOnBean(GroupLifecycle.class)
-@ConditionalOnBooleanProperty(name = "tutti.http.enabled", matchIfMissing = true)
+@ConditionalOnSwitch("tutti.http.enabled")
 @EnableConfigurationProperties({ HttpProperties.class, HttpCollectivesProperties.class })
 @Import({ BarrierController.class, CollectiveController.class, ControlController.class, FlightRecorderController.class,
 		GroupController.class, RollCallController.class, HttpCollectives.class, LabelledBarriers.class,

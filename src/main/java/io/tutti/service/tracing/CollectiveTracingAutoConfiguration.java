@@ -3,11 +3,11 @@ package io.tutti.service.tracing;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.export.SpanExporter;
 import io.tutti.service.autoconfigure.ProcessGroupAutoConfiguration;
+import io.tutti.service.config.ConditionalOnSwitch;
 import io.tutti.service.group.GroupLifecycle;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Import;
 
@@ -19,7 +19,7 @@ import org.springframework.context.annotation.Import;
 				CollectiveTracingAutoConfiguration.BOOT + "zipkin.ZipkinWithOpenTelemetryTracingAutoConfiguration" })
 @ConditionalOnClass({ SdkTracerProvider.class, SpanExporter.class })
 @ConditionalOnBean({ GroupLifecycle.class, SpanExporter.class })
-@ConditionalOnBooleanProperty(name = "tutti.tracing.enabled", matchIfMissing = true)
+@ConditionalOnSwitch("tutti.tracing.enabled")
 @Import(CollectiveTracing.class)
 public class CollectiveTracingAutoConfiguration {
 

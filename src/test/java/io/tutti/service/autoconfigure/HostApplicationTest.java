@@ -10,8 +10,10 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.opentelemetry.sdk.trace.export.SpanExporter;
+import io.tutti.BadConfigurationException;
 import io.tutti.ProcessGroup;
 import io.tutti.service.config.HttpProperties;
+import io.tutti.service.config.StartupFailures;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.health.GroupHealthAutoConfiguration;
 import io.tutti.service.health.RankEndpointAutoConfiguration;
@@ -26,6 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -257,6 +260,23 @@ class HostApplicationTest {
 			assertThat(types(context)).doesNotContain(type);
 			assertThat(context).hasSingleBean(GroupLifecycle.class);
 		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "tutti.enabled", "tutti.http.enabled", "tutti.page.enabled", "tutti.metrics.enabled",
+			"tutti.health.enabled", "tutti.tracing.enabled" })
+	void aSwitchTakesEverySpellingAndNoOtherText(String property) {
+		for (String on : List.of("1", "yes", "on", "TRUE", "")) {
+			this.runner.withPropertyValues(property + "=" + on)
+				.run((context) -> assertThat(types(context)).contains("RestInterceptors", "PageController",
+						"CollectiveMetrics", "GroupHealthIndicator", "CollectiveTracing"));
+		}
+		this.runner.withPropertyValues(property + "=fasle")
+			.run((context) -> assertThat(context).getFailure()
+				.extracting((failure) -> StartupFailures.explain((RuntimeException) failure))
+				.isInstanceOf(BadConfigurationException.class)
+				.asString()
+				.contains(property + "=fasle is not a Boolean"));
 	}
 
 	@Test

@@ -88,6 +88,14 @@ class StartupFailureTest {
 					--server.ssl.certificate=file:/no/such.crt | HTTP cannot use TLS as configured in server.ssl
 					--spring.profiles.active=tcp,mpi       | backend tcp and mpi is not available: only one backend
 					--spring.profiles.active=nccl          | backend nccl is not available
+					--tutti.enabled=maybe                  | tutti.enabled=maybe is not a Boolean
+					--tutti.enabled=off                    | tutti.enabled=off leaves this command without a group. Remove it
+					--tutti.log.quiet-others=maybe         | tutti.log.quiet-others=maybe is not a Boolean
+					--tutti.http.enabled=maybe             | tutti.http.enabled=maybe is not a Boolean
+					--tutti.page.enabled=maybe             | tutti.page.enabled=maybe is not a Boolean
+					--tutti.health.enabled=maybe           | tutti.health.enabled=maybe is not a Boolean
+					--tutti.metrics.enabled=maybe          | tutti.metrics.enabled=maybe is not a Boolean
+					--tutti.tracing.enabled=maybe          | tutti.tracing.enabled=maybe is not a Boolean
 					""")
 	void eachMistakeEndsWith64AndOneLineThatNamesIt(String argument, String message) {
 		assertThat(start(argument)).isEqualTo(ExitCode.BAD_CONFIGURATION);
