@@ -13,14 +13,17 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  * if the group's backend does not support device memory, each with a warning; by default
  * the value of the variable {@code TUTTI_ENABLE_GPU_FALLBACK}, else false
  */
-@ConfigurationProperties("tutti.gpu")
+@ConfigurationProperties(GpuProperties.PREFIX)
 public record GpuProperties(@Nullable Boolean hostFallback) {
+
+	/** What the names of these properties begin with. */
+	public static final String PREFIX = "tutti.gpu";
 
 	/**
 	 * The effective setting: the property, else the environment variable.
 	 * @throws BadConfigurationException if the variable is neither true nor false
 	 */
-	HostFallback fallback() {
+	public HostFallback fallback() {
 		try {
 			return HostFallback.of((name) -> (this.hostFallback != null) ? this.hostFallback.toString() : null,
 					System.getenv());

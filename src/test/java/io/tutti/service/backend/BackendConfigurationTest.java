@@ -1,5 +1,7 @@
 package io.tutti.service.backend;
 
+import java.util.List;
+
 import io.tutti.CollectiveListener;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.RankAssignment;
@@ -60,8 +62,10 @@ class BackendConfigurationTest {
 
 	@Test
 	void collectivesOnDeviceMemoryAreDefinedWhereTheyAreAllowed() {
-		this.runner.withPropertyValues("tutti.gpu.host-fallback=true")
-			.run((context) -> assertThat(context.getBeanNamesForType(DeviceCollectives.class)).hasSize(1));
+		for (String allowed : List.of("true", "1", "yes")) {
+			this.runner.withPropertyValues("tutti.gpu.host-fallback=" + allowed)
+				.run((context) -> assertThat(context.getBeanNamesForType(DeviceCollectives.class)).hasSize(1));
+		}
 		this.runner.run((context) -> assertThat(context).doesNotHaveBean(DeviceCollectives.class));
 	}
 
