@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 import io.tutti.BackendUnavailableException;
+import io.tutti.BadConfigurationException;
 
 /**
  * The list of backends. Each name is also the name of a Spring profile.
@@ -64,6 +65,20 @@ public final class Backends {
 		Availability answer = availability(settings.backend(), settings);
 		if (!answer.available()) {
 			throw unavailable(settings.backend(), answer);
+		}
+	}
+
+	/**
+	 * Checks that the backend named in the settings uses their MPI library, if there is
+	 * one.
+	 * @throws BadConfigurationException if it does not
+	 */
+	public static void requireLibraryUsed(EngineSettings settings) {
+		if (settings.mpiLibrary() != null && !settings.backend().equals(MPI)) {
+			throw new BadConfigurationException(
+					"tutti.mpi.library=" + settings.mpiLibrary() + " has no effect on the backend "
+							+ settings.backend(),
+					"Choose mpi as the Spring profile or as tutti.backend, or unset tutti.mpi.library");
 		}
 	}
 

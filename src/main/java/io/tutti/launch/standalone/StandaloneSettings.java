@@ -10,6 +10,7 @@ import java.util.function.Supplier;
 import io.tutti.BadConfigurationException;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
+import io.tutti.engine.backend.Backends;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.backend.SharedConfig;
 import io.tutti.engine.backend.TransportChoice;
@@ -46,12 +47,13 @@ final class StandaloneSettings {
 	/**
 	 * The settings of a rank.
 	 * @throws BadConfigurationException if a property is invalid, if the rendezvous would
-	 * be reachable beyond this host without a token, or if TLS or a network interface is
-	 * configured
+	 * be reachable beyond this host without a token, if TLS or a network interface is
+	 * configured, or an MPI library for a backend that uses none
 	 */
 	EngineSettings of(ResolvedRank resolved) {
 		return checked(() -> {
 			EngineSettings settings = read(resolved);
+			Backends.requireLibraryUsed(settings);
 			exposure(settings).requireSafeRendezvous(resolved.assignment(), settings.bindAddress());
 			return settings;
 		});
@@ -92,16 +94,16 @@ final class StandaloneSettings {
 	private EngineSettings read(ResolvedRank resolved) {
 		EngineSettings defaults = EngineSettings.DEFAULTS;
 		rejectSpringProperties();
-		String advertisedHost = address("tutti.transport.advertised-host");
+		String advertisedHost = textIfPresent("tutti.transport.advertised-host");
 		if (advertisedHost != null) {
 			EngineSettings.requireName("advertised host", advertisedHost);
 		}
 		return new EngineSettings(this.properties.text("tutti.backend", defaults.backend()),
 				EngineSettings.requireName("job id", this.properties.text("tutti.rendezvous.job-id", defaults.jobId())),
-				JobToken.of(this.properties), resolved.generation(), address("tutti.rendezvous.bind-address"),
+				JobToken.of(this.properties), resolved.generation(), textIfPresent("tutti.rendezvous.bind-address"),
 				advertisedHost, defaults.dataAddress(), dataPort(resolved.assignment().localRank()),
 				this.properties.text("tutti.transport.congestion-control", defaults.congestionControl()),
-				sharedConfig(), timeouts(), this.properties.text("tutti.mpi.library"));
+				sharedConfig(), timeouts(), textIfPresent("tutti.mpi.library"));
 	}
 
 	/**
@@ -182,8 +184,8 @@ final class StandaloneSettings {
 		return Ports.plus(PORT, this.properties.port(PORT, EngineSettings.DEFAULTS.dataPort()), localRank);
 	}
 
-	/** An address or host name, {@code null} if it is not set or blank. */
-	private @Nullable String address(String name) {
+	/** The text of a property, {@code null} if it is not set or blank. */
+	private @Nullable String textIfPresent(String name) {
 		String value = this.properties.text(name, "");
 		return value.isBlank() ? null : value;
 	}

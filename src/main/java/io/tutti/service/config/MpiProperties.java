@@ -3,6 +3,7 @@ package io.tutti.service.config;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.util.StringUtils;
 
 /**
  * Options of the profile {@code mpi}.
@@ -14,9 +15,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 public record MpiProperties(@Nullable String library) {
 
 	public MpiProperties {
-		if (library != null && library.isBlank()) {
-			throw new IllegalArgumentException("library must be openmpi, mpich or a path; unset it for none");
-		}
+		library = StringUtils.hasText(library) ? library : null;
 	}
 
 }

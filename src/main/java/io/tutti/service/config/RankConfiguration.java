@@ -92,6 +92,7 @@ public class RankConfiguration {
 				transport.congestionControl(),
 				new SharedConfig(transport.kind(), collective.algorithms(), transport.crossMemoryAttach()), timeouts,
 				mpi.library(), tls.tls());
+		Backends.requireLibraryUsed(settings);
 		requireAvailable(backend, settings, resolved.assignment());
 		warnOfUnencryptedData(settings);
 		return settings;

@@ -281,6 +281,30 @@ class StandaloneSettingsTest {
 	}
 
 	@Test
+	void anMpiLibraryThatTheBackendDoesNotUseIsRefused() {
+		assertThatThrownBy(() -> settings(Map.of(), Map.of("TUTTI_MPI_LIBRARY", "openmpi")))
+			.isInstanceOf(BadConfigurationException.class)
+			.hasMessageContaining("tutti.mpi.library=openmpi has no effect on the backend tcp")
+			.hasMessageContaining("mpi as the Spring profile or as tutti.backend");
+	}
+
+	/** A program on the API of MPI needs no backend. */
+	@Test
+	void anMpiLibraryAloneIsEnoughForTheApiOfMpi() {
+		assertThatThrownBy(() -> MpiEnvironment.init(Map.of("TUTTI_MPI_LIBRARY", "/no/libmpi.so")))
+			.isInstanceOf(BackendUnavailableException.class)
+			.hasMessageContaining("no library at /no/libmpi.so");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "tcp", "mpi" })
+	void anEmptyMpiLibraryIsAsUnset(String backend) {
+		Map<String, String> variables = Map.of("TUTTI_MPI_LIBRARY", " ", "TUTTI_BACKEND", backend);
+		assertThat(settings(Map.of(), variables).mpiLibrary()).isNull();
+		MpiEnvironment.init(variables).close();
+	}
+
+	@Test
 	@Timeout(60)
 	void aGroupOfOneRunsOnTheChosenBackend() {
 		try (ProcessGroup group = new StandaloneGroups(ProcessProperties.of(Map.of("tutti.backend", "mpi"), Map.of()))

@@ -88,6 +88,7 @@ class StartupFailureTest {
 					--server.ssl.certificate=file:/no/such.crt | HTTP cannot use TLS as configured in server.ssl
 					--spring.profiles.active=tcp,mpi       | backend tcp and mpi is not available: only one backend
 					--spring.profiles.active=nccl          | backend nccl is not available
+					--tutti.mpi.library=openmpi            | tutti.mpi.library=openmpi has no effect on the backend tcp
 					--tutti.enabled=maybe                  | tutti.enabled=maybe is not a Boolean
 					--tutti.enabled=off                    | tutti.enabled=off leaves this command without a group. Remove it
 					--tutti.log.quiet-others=maybe         | tutti.log.quiet-others=maybe is not a Boolean

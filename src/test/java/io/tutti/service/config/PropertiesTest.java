@@ -93,6 +93,11 @@ class PropertiesTest {
 	}
 
 	@Test
+	void anEmptyMpiLibraryIsAsUnset() {
+		assertThat(bind("tutti.mpi", MpiProperties.class, "tutti.mpi.library", " ").library()).isNull();
+	}
+
+	@Test
 	void theTokenFileMayEndWithALineEnd() throws Exception {
 		Path file = Files.writeString(this.directory.resolve("token"), "open sesame\n");
 		SharedToken token = SharedToken.of(new SecurityProperties(null, file, false));
