@@ -3,6 +3,7 @@ package io.tutti.engine.backend;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -275,6 +276,17 @@ class NcclEngineTest {
 			}
 		});
 		assertThat(results).allSatisfy((result) -> assertThat(result).containsExactly(3, 1));
+	}
+
+	/** As the group that a Spring application injects. */
+	@Test
+	void theCommunicatorIsReachedThroughAProxyOfTheGroup() throws Exception {
+		try (Engine engine = join(0, 1, FreePort.next(), this.gpus.bootstrap(0))) {
+			ProcessGroup proxy = (ProcessGroup) Proxy.newProxyInstance(getClass().getClassLoader(),
+					new Class<?>[] { ProcessGroup.class },
+					(_, method, arguments) -> method.invoke(engine.world(), arguments));
+			assertThat(NcclGroup.of(proxy).communicator()).isSameAs(NcclGroup.of(engine.world()).communicator());
+		}
 	}
 
 	@Test

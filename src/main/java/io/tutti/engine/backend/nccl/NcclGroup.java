@@ -22,13 +22,15 @@ public final class NcclGroup {
 
 	/**
 	 * The view of a group.
-	 * @param group a group on the backend {@code nccl}
+	 * @param group a group on the backend {@code nccl}, or a proxy for one
 	 * @return its view
 	 * @throws UnsupportedOperationException if the group's backend is not NCCL
 	 */
 	public static NcclGroup of(ProcessGroup group) {
-		if (group instanceof DefaultProcessGroup formed && formed.groupBackend() instanceof NcclGroupBackend backend) {
-			return new NcclGroup(group, backend.communicator());
+		// A proxy for the group, such as the bean of Spring, forwards this call to it.
+		ProcessGroup own = group.withTimeout(group.timeout());
+		if (own instanceof DefaultProcessGroup formed && formed.groupBackend() instanceof NcclGroupBackend backend) {
+			return new NcclGroup(own, backend.communicator());
 		}
 		throw new UnsupportedOperationException("group " + group.name() + " runs on " + group.backend()
 				+ ", which has no NCCL communicator. Start with the profile nccl");
