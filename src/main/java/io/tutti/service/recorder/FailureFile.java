@@ -59,7 +59,6 @@ final class FailureFile implements DisposableBean {
 		this.folder = new FailureFolder(properties.place(), FailureFolder.nameOf(rendezvous.jobId(), launched),
 				launched.rank(), properties.keep());
 		this.json = json;
-		group.onFormed((joined) -> joined.recordSites(properties.sites()));
 		if (properties.onFailure()) {
 			group.onBroken(this::begin);
 		}

@@ -4,27 +4,58 @@ import io.tutti.service.autoconfigure.ProcessGroupAutoConfiguration;
 import io.tutti.service.config.FlightRecorderProperties;
 import io.tutti.service.config.RendezvousProperties;
 import io.tutti.service.group.GroupLifecycle;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 
 /**
- * Writes the flight recorder to a file when the group breaks. Its switch is
- * {@code tutti.flight-recorder.on-failure}.
+ * Configures what the flight recorder records, and writes it to a file when the group
+ * breaks. The switch of the file is {@code tutti.flight-recorder.on-failure}.
  */
 @AutoConfiguration(after = { ProcessGroupAutoConfiguration.class, JacksonAutoConfiguration.class })
-@ConditionalOnClass(JsonMapper.class)
-@ConditionalOnBean({ GroupLifecycle.class, JsonMapper.class })
+@ConditionalOnBean(GroupLifecycle.class)
 public class FailureFileAutoConfiguration {
 
-	@Bean("tuttiFailureFile")
-	FailureFile failureFile(GroupLifecycle group, FlightRecorderProperties properties, RendezvousProperties rendezvous,
-			JsonMapper json) {
-		return new FailureFile(group, properties, rendezvous, json);
+	FailureFileAutoConfiguration(GroupLifecycle group, FlightRecorderProperties properties) {
+		group.onFormed((joined) -> joined.recordSites(properties.sites()));
+	}
+
+	/** Writes files as JSON. */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(JsonMapper.class)
+	@ConditionalOnBean(JsonMapper.class)
+	static class WithJson {
+
+		@Bean("tuttiFailureFile")
+		FailureFile failureFile(GroupLifecycle group, FlightRecorderProperties properties,
+				RendezvousProperties rendezvous, JsonMapper json) {
+			return new FailureFile(group, properties, rendezvous, json);
+		}
+
+	}
+
+	/** Warns that no files are written. A rank without peers would write none anyway. */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnMissingBean(type = "tools.jackson.databind.json.JsonMapper")
+	static class WithoutJson {
+
+		private static final Logger log = LoggerFactory.getLogger(FailureFileAutoConfiguration.class);
+
+		WithoutJson(GroupLifecycle group, FlightRecorderProperties properties) {
+			if (properties.onFailure() && group.assignment().worldSize() > 1) {
+				log.warn("tutti.flight-recorder.on-failure has no effect: there is no JsonMapper to write files with."
+						+ " Add spring-boot-starter-jackson, or set tutti.flight-recorder.on-failure=false");
+			}
+		}
+
 	}
 
 }

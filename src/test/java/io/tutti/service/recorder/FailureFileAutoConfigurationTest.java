@@ -1,0 +1,57 @@
+package io.tutti.service.recorder;
+
+import io.tutti.FreePort;
+import io.tutti.ProcessGroup;
+import io.tutti.service.autoconfigure.ProcessGroupAutoConfiguration;
+import io.tutti.service.group.GroupLifecycle;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Isolated;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@Timeout(60)
+@Isolated
+@ExtendWith(OutputCaptureExtension.class)
+class FailureFileAutoConfigurationTest {
+
+	private static final String WARNING = "tutti.flight-recorder.on-failure has no effect";
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(AutoConfigurations
+		.of(JacksonAutoConfiguration.class, ProcessGroupAutoConfiguration.class, FailureFileAutoConfiguration.class));
+
+	private final ApplicationContextRunner withoutJson = this.runner
+		.withClassLoader(new FilteredClassLoader("tools.jackson"));
+
+	@Test
+	void callSitesAreRecordedWithoutJson() {
+		this.withoutJson.withPropertyValues("tutti.flight-recorder.sites=true").run((context) -> {
+			context.getBean(ProcessGroup.class).barrier();
+			assertThat(context).doesNotHaveBean(FailureFile.class);
+			assertThat(context.getBean(GroupLifecycle.class).joined().world().recorder().latest(1).getFirst().site())
+				.isNotNull();
+		});
+	}
+
+	@Test
+	void aRankThatCannotWriteFilesSaysSoOnce(CapturedOutput output) {
+		String[] rank = { "tutti.rank=0", "tutti.world-size=2", "tutti.master-port=" + FreePort.next() };
+		this.runner.withPropertyValues(rank).run((context) -> assertThat(context).hasSingleBean(FailureFile.class));
+		this.withoutJson.run((context) -> assertThat(context).hasNotFailed());
+		this.withoutJson.withPropertyValues(rank)
+			.withPropertyValues("tutti.flight-recorder.on-failure=false")
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).doesNotContain(WARNING);
+		this.withoutJson.withPropertyValues(rank).run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).containsOnlyOnce(WARNING).contains("Add spring-boot-starter-jackson");
+	}
+
+}
