@@ -35,14 +35,15 @@ public final class ExposureCheck {
 
 	/**
 	 * Checks an address that HTTP would bind; {@code null} stands for all addresses.
+	 * @param property the property that sets this address
 	 * @throws BadConfigurationException if other hosts can reach it and must not
 	 */
-	public void requireSafeHttp(@Nullable InetAddress address) {
+	public void requireSafeHttp(String property, @Nullable InetAddress address) {
 		if (!this.open && !(address != null && address.isLoopbackAddress())) {
 			throw new BadConfigurationException(
 					"HTTP would listen on " + ((address != null) ? address.getHostAddress() : "every address")
 							+ ", which other hosts can reach, and no token is set",
-					String.format(Locale.ROOT, ACTION, "or tutti.http.address=127.0.0.1"));
+					String.format(Locale.ROOT, ACTION, "or " + property + "=127.0.0.1"));
 		}
 	}
 

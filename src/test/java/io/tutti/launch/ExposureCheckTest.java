@@ -27,23 +27,26 @@ class ExposureCheckTest {
 	@ValueSource(strings = { "0.0.0.0", "::", "10.0.0.1", "fd00::1" })
 	void httpBeyondLoopbackNeedsATokenOrAnonymousAccess(String address) throws Exception {
 		InetAddress bind = InetAddress.getByName(address);
-		assertThatExceptionOfType(BadConfigurationException.class).isThrownBy(() -> this.closed.requireSafeHttp(bind))
+		assertThatExceptionOfType(BadConfigurationException.class)
+			.isThrownBy(() -> this.closed.requireSafeHttp("a.b", bind))
 			.withMessageContaining(bind.getHostAddress())
 			.withMessageContaining("tutti.security.token")
+			.withMessageContaining("a.b=127.0.0.1")
 			.withMessageContaining("tutti.security.anonymous=true");
-		assertThatNoException().isThrownBy(() -> new ExposureCheck(true).requireSafeHttp(bind));
+		assertThatNoException().isThrownBy(() -> new ExposureCheck(true).requireSafeHttp("a.b", bind));
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "127.0.0.1", "127.8.8.8", "::1" })
 	void httpOnLoopbackNeedsNothing(String address) throws Exception {
 		InetAddress bind = InetAddress.getByName(address);
-		assertThatNoException().isThrownBy(() -> this.closed.requireSafeHttp(bind));
+		assertThatNoException().isThrownBy(() -> this.closed.requireSafeHttp("a.b", bind));
 	}
 
 	@Test
 	void noAddressAtAllMeansEveryAddress() {
-		assertThatExceptionOfType(BadConfigurationException.class).isThrownBy(() -> this.closed.requireSafeHttp(null));
+		assertThatExceptionOfType(BadConfigurationException.class)
+			.isThrownBy(() -> this.closed.requireSafeHttp("a.b", null));
 	}
 
 	@Test

@@ -47,8 +47,7 @@ final class HttpBinding implements WebServerFactoryCustomizer<ConfigurableWebSer
 
 	@Override
 	public void customize(ConfigurableWebServerFactory factory) {
-		this.exposure.requireSafeHttp(address());
-		requireOwn((address(SPRING) != null) ? SPRING : "tutti.http.address", address());
+		requireUsable((address(SPRING) != null) ? SPRING : "tutti.http.address", address());
 		factory.setAddress(address());
 		if (!this.environment.containsProperty("server.port")) {
 			factory.setPort(this.properties.portOf(this.localRank));
@@ -58,8 +57,7 @@ final class HttpBinding implements WebServerFactoryCustomizer<ConfigurableWebSer
 			requireOnePort();
 		}
 		else if (management == ManagementPortType.DIFFERENT) {
-			this.exposure.requireSafeHttp(address(MANAGEMENT));
-			requireOwn(MANAGEMENT, address(MANAGEMENT));
+			requireUsable(MANAGEMENT, address(MANAGEMENT));
 		}
 	}
 
@@ -81,6 +79,11 @@ final class HttpBinding implements WebServerFactoryCustomizer<ConfigurableWebSer
 	InetAddress address() {
 		InetAddress given = address(SPRING);
 		return (given != null) ? given : this.properties.address();
+	}
+
+	private void requireUsable(String property, @Nullable InetAddress address) {
+		this.exposure.requireSafeHttp(property, address);
+		requireOwn(property, address);
 	}
 
 	/** The web server's own error would not list the addresses of this host. */

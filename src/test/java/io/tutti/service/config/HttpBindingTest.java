@@ -7,7 +7,10 @@ import io.tutti.BadConfigurationException;
 import io.tutti.launch.ExposureCheck;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
+import org.springframework.boot.convert.ApplicationConversionService;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.mock.env.MockEnvironment;
 
@@ -32,6 +35,18 @@ class HttpBindingTest {
 	void aDisabledActuatorPortExposesNothing() {
 		this.environment.setProperty("management.server.port", "-1");
 		assertThat(boundPort(8443)).isEqualTo(8444);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "server.address, 0.0.0.0, server.address",
+			"management.server.address, 0.0.0.0, management.server.address",
+			"management.server.port, 9090, management.server.address" })
+	void anOpenAddressIsRefusedWithThePropertyThatClosesIt(String property, String value, String closing) {
+		this.environment.setConversionService(new ApplicationConversionService());
+		this.environment.setProperty("management.server.port", "9090");
+		this.environment.setProperty(property, value);
+		assertThatExceptionOfType(BadConfigurationException.class).isThrownBy(() -> boundPort(8443))
+			.withMessageContaining(", or " + closing + "=127.0.0.1, or set");
 	}
 
 	@Test
