@@ -22,7 +22,9 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 
 	private static final String TRAIN = "train";
 
-	private static final Set<String> JOBS = Set.of("bench", "env", "rehearse");
+	private static final String ENV = "env";
+
+	private static final Set<String> JOBS = Set.of("bench", ENV, "rehearse");
 
 	/** Name of the script that runs Tutti, as given to other launchers. */
 	private static final String OWN_SCRIPT = "tutti";
@@ -59,7 +61,15 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 		if (Path.of(typed.getFirst()).endsWith(OWN_SCRIPT)) {
 			return ownCommand(typed.subList(1, typed.size()), own);
 		}
-		Kind kind = kindOf(typed.getFirst());
+		return of(typed, startsProgram(typed) ? Kind.PROGRAM : kindOf(typed.getFirst()), own);
+	}
+
+	/** Tutti's {@code env} has options only; the system's starts a program. */
+	private static boolean startsProgram(List<String> typed) {
+		return typed.size() > 1 && typed.getFirst().equals(ENV) && !typed.get(1).startsWith("-");
+	}
+
+	private static LaunchedCommand of(List<String> typed, Kind kind, TuttiProgram own) {
 		List<String> words = new ArrayList<>();
 		if (kind != Kind.PROGRAM) {
 			words.addAll(own.words());
@@ -71,7 +81,8 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 	/** Without a command, or with options only, a rank runs {@code serve}. */
 	private static LaunchedCommand ownCommand(List<String> typed, TuttiProgram own) {
 		boolean hasWord = !typed.isEmpty() && !typed.getFirst().startsWith("-");
-		return of(hasWord ? typed : Stream.concat(Stream.of(SERVE), typed.stream()).toList(), own);
+		List<String> words = hasWord ? typed : Stream.concat(Stream.of(SERVE), typed.stream()).toList();
+		return of(words, kindOf(words.getFirst()), own);
 	}
 
 	private static Kind kindOf(String word) {

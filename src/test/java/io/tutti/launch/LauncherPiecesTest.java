@@ -40,6 +40,16 @@ class LauncherPiecesTest {
 		assertThat(command.words().contains("tutti.jar")).isEqualTo(kind != LaunchedCommand.Kind.PROGRAM);
 	}
 
+	/** As a shell understands it; Tutti's command of that name has options only. */
+	@ParameterizedTest
+	@CsvSource({ "env RANKS=2 python worker.py,PROGRAM", "env python,PROGRAM", "env,JOB", "env --json,JOB",
+			"env --tutti.rank=0 --tutti.world-size=1,JOB", "tutti env python,JOB" })
+	void envBeforeAProgramIsTheSystemsOwn(String typed, LaunchedCommand.Kind kind) {
+		LaunchedCommand command = LaunchedCommand.of(List.of(typed.split(" ")), OWN);
+		assertThat(command.kind()).isEqualTo(kind);
+		assertThat(command.words().contains("tutti.jar")).isEqualTo(kind == LaunchedCommand.Kind.JOB);
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "--format tsv", "--format=json", "--sizes 1K --format json" })
 	void aMachineReadableFormatIsRecognizedInTheCommandsOptions(String options) {
