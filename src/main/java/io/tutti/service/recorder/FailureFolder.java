@@ -37,6 +37,9 @@ final class FailureFolder {
 	/** A younger one may be that of another process of the same name, in use. */
 	private static final Duration PARTIAL_AGE = Duration.ofMinutes(1);
 
+	/** A file name has at most 255 characters in all. */
+	private static final int MAX_JOB_CHARACTERS = 100;
+
 	private final Path folder;
 
 	private final String prefix;
@@ -53,10 +56,11 @@ final class FailureFolder {
 		this.keep = keep;
 	}
 
-	/** Names that differ in other characters only stay different. */
+	/** Names that differ in other or in later characters only stay different. */
 	private static String forFiles(String jobId) {
 		String allowed = jobId.replaceAll("[^\\w.-]", "_");
-		return allowed.equals(jobId) ? jobId : allowed + "-" + Integer.toHexString(jobId.hashCode());
+		String start = allowed.substring(0, Math.min(allowed.length(), MAX_JOB_CHARACTERS));
+		return start.equals(jobId) ? jobId : start + "-" + Integer.toHexString(jobId.hashCode());
 	}
 
 	/**

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import io.tutti.engine.RankAssignment;
+import io.tutti.engine.backend.EngineSettings;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,6 +34,18 @@ class FailureFolderTest {
 					+ "-r3-20261121T050000.000Z.json")
 			.hasContent("{}");
 		assertThat(names(folder)).hasSize(1);
+	}
+
+	/** A name of a file has at most 255 bytes. */
+	@Test
+	void aLongJobIdIsCutAndItsFilesStayApartFromThoseOfAnother() throws IOException {
+		String job = "x".repeat(EngineSettings.MAX_NAME_CHARACTERS);
+		Path file = new FailureFolder(this.parent, job, 65_535, 1).write("{}".getBytes(), BEGIN);
+		new FailureFolder(this.parent, job.replaceFirst("x$", "y"), 65_535, 1).write("{}".getBytes(),
+				BEGIN.plusSeconds(1));
+		assertThat(file).exists();
+		assertThat(file.getFileName().toString())
+			.startsWith("tutti-flight-recorder-" + "x".repeat(100) + "-" + Integer.toHexString(job.hashCode()) + "-r");
 	}
 
 	@Test
