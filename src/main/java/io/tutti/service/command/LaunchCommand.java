@@ -4,7 +4,6 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,6 +12,7 @@ import java.util.stream.Stream;
 
 import io.tutti.engine.RankAssignment;
 import io.tutti.ExitCode;
+import io.tutti.engine.backend.Backends;
 import io.tutti.launch.ElasticRanks;
 import io.tutti.launch.LaunchConsole;
 import io.tutti.launch.LaunchPlan;
@@ -51,8 +51,6 @@ public final class LaunchCommand implements Callable<Integer> {
 	private static final String APPLICATION = "io.tutti.service.TuttiApplication";
 
 	private static final List<String> COMMANDS = List.of("serve", "train", "bench", "env");
-
-	private static final Collection<String> BACKENDS = List.of("tcp", "mpi", "nccl");
 
 	@Option(names = { "-n", "--nproc-per-node" }, paramLabel = "N", defaultValue = "1",
 			description = "Ranks on this machine (default: 1).")
@@ -193,14 +191,15 @@ public final class LaunchCommand implements Callable<Integer> {
 
 	/** The backend among the profiles, which an application's own may accompany. */
 	private static String backend(String profiles) {
+		List<String> backends = Backends.names();
 		List<String> named = Stream.of(profiles.split(","))
 			.map(String::strip)
-			.filter(BACKENDS::contains)
+			.filter(backends::contains)
 			.distinct()
 			.toList();
 		if (named.isEmpty()) {
 			throw new IllegalArgumentException("--profile " + profiles + " is not a backend. "
-					+ NearestName.advice(profiles, BACKENDS, "The backends are " + String.join(", ", BACKENDS)));
+					+ NearestName.advice(profiles, backends, "The backends are " + String.join(", ", backends)));
 		}
 		if (named.size() > 1) {
 			throw new IllegalArgumentException(
