@@ -69,7 +69,7 @@ public final class ComparisonReport {
 					line.maxMicros(), line.algorithmBandwidth(), line.busBandwidth(), line.wrong(), compared.rounds())
 					+ columns((peer) -> ratio(compared, peer, "%12.2f %8.2f", NO_RATIO));
 			case TSV -> this.format.line(line) + "\t" + compared.rounds()
-					+ columns((peer) -> ratio(compared, peer, "\t%.4f\t%.4f", "\t\t"));
+					+ columns((peer) -> ratio(compared, peer, "\t%.4g\t%.4g", "\t\t"));
 			case JSON -> {
 				String object = this.format.line(line);
 				yield object.substring(0, object.length() - 1) + ",\"rounds\":" + compared.rounds() + ",\"vs\":{"
@@ -82,7 +82,7 @@ public final class ComparisonReport {
 	private String ratios(ComparedLine compared, ToDoubleFunction<ComparedLine.Ratio> value) {
 		return this.peers.stream()
 			.filter(compared.ratios()::containsKey)
-			.map((peer) -> String.format(Locale.ROOT, "\"%s\":%.4f", peer.label(),
+			.map((peer) -> String.format(Locale.ROOT, "\"%s\":%.4g", peer.label(),
 					value.applyAsDouble(compared.ratios().get(peer))))
 			.collect(Collectors.joining(","));
 	}

@@ -34,6 +34,12 @@ public final class NativeMemory {
 	 */
 	private static final long LARGE_BYTES = 8192;
 
+	/**
+	 * Limit of one call of the C library: a garbage collection waits for its end, and
+	 * with it every other thread.
+	 */
+	private static final long CALL_BYTES = 64 << 20;
+
 	/** The C library's copy; {@code null} if this process may not call it. */
 	private static final @Nullable MethodHandle MEMMOVE = CLibrary.find("memmove", FunctionDescriptor
 		.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG),
@@ -61,7 +67,18 @@ public final class NativeMemory {
 		}
 	}
 
+	/** Begins at the end that keeps overlapping bytes until they are copied. */
 	private static void move(long source, long target, long bytes) {
+		long moved = 0;
+		while (moved < bytes) {
+			long length = Math.min(CALL_BYTES, bytes - moved);
+			long start = (target < source) ? moved : bytes - moved - length;
+			call(source + start, target + start, length);
+			moved += length;
+		}
+	}
+
+	private static void call(long source, long target, long bytes) {
 		try {
 			long ignored = (long) Objects.requireNonNull(MEMMOVE).invokeExact(target, source, bytes);
 		}

@@ -35,6 +35,27 @@ class NativeMemoryTest {
 		}
 	}
 
+	/** Several calls of the C library. */
+	@ParameterizedTest
+	@ValueSource(ints = { -1 << 20, -8, 8, 1 << 20 })
+	void copiesOverlappingBytesInSeveralCalls(int distance) {
+		long bytes = (130 << 20) + 24;
+		try (Arena arena = Arena.ofConfined()) {
+			MemorySegment memory = arena.allocate(bytes + Math.abs(distance), Long.BYTES);
+			for (long at = 0; at < memory.byteSize(); at += Long.BYTES) {
+				memory.set(ValueLayout.JAVA_LONG, at, at);
+			}
+			long start = Math.max(0, -distance);
+			NativeMemory.copy(memory.address() + start, memory.address() + start + distance, bytes);
+			for (long at = 0; at < bytes; at += Long.BYTES) {
+				long copied = memory.get(ValueLayout.JAVA_LONG, start + distance + at);
+				if (copied != start + at) {
+					assertThat(copied).as("at %s", at).isEqualTo(start + at);
+				}
+			}
+		}
+	}
+
 	private static void copies(int bytes, int distance) {
 		byte[] expected = new byte[bytes + 2 * Math.abs(distance)];
 		for (int i = 0; i < expected.length; i++) {

@@ -22,6 +22,9 @@ public final class PeerBuffers {
 	/** Bytes that are read between two checks of the deadline. */
 	private static final long BLOCK_BYTES = 4 << 20;
 
+	/** Bytes that are accessed in place between two checks of the deadline. */
+	private static final long CHECKED_BYTES = 64 << 20;
+
 	private final HostMemory memory;
 
 	private final ReadableProcess[] processes;
@@ -40,6 +43,9 @@ public final class PeerBuffers {
 
 	/** Number of passes over other ranks' buffers that this rank has begun. */
 	private long passes;
+
+	/** Bytes that this pass has accessed since the last check. */
+	private long accessed;
 
 	PeerBuffers(HostMemory memory, CallSlots slots, Doorbell doorbell, WaitPolicy waiting, Arena arena) {
 		this.memory = memory;
@@ -131,9 +137,13 @@ public final class PeerBuffers {
 	 * @param target address in this process
 	 */
 	public void copy(int rank, long offset, long target, long bytes) {
-		long source = access(rank, offset, bytes, target);
-		if (source != 0 && source != target) {
-			NativeMemory.copy(source, target, bytes);
+		long source = -1;
+		for (long done = 0; done < bytes && source != 0; done += CHECKED_BYTES) {
+			long length = Math.min(CHECKED_BYTES, bytes - done);
+			source = access(rank, offset + done, length, target + done);
+			if (source != 0) {
+				NativeMemory.copy(source, target + done, length);
+			}
 		}
 	}
 
@@ -143,8 +153,15 @@ public final class PeerBuffers {
 	 * @param target address in this process to which private memory is read
 	 * @return address of the bytes, or 0 if private memory cannot be read, which
 	 * {@link #awaitFinished()} then says on every rank
+	 * @throws io.tutti.CollectiveException if the pass has taken long and the call cannot
+	 * end well any more
 	 */
 	public long access(int rank, long offset, long bytes, long target) {
+		if (this.accessed >= CHECKED_BYTES) {
+			this.accessed = 0;
+			this.waiting.check();
+		}
+		this.accessed += bytes;
 		if (inPlace(rank)) {
 			return address(rank) + offset;
 		}
@@ -182,6 +199,7 @@ public final class PeerBuffers {
 	/** Begins this rank's pass over the other ranks' buffers. */
 	public void begin() {
 		this.passes++;
+		this.accessed = 0;
 	}
 
 	/** Publishes that this rank has finished its pass over the other ranks' buffers. */

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 
 import io.tutti.CollectiveTimeoutException;
+import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.IssuedCall;
@@ -154,6 +155,30 @@ class PeerBuffersTest {
 		boolean reads = transport.choices().reads(0, CLASS);
 		transport.slots().post();
 		return reads;
+	}
+
+	/** A pass over gigabytes takes seconds, in which another rank may be lost. */
+	@Test
+	void aLongPassInPlaceChecksTheDeadline() throws Exception {
+		long bytes = 128 << 10;
+		LocalExchange exchange = new LocalExchange(2);
+		try (Arena arena = Arena.ofShared()) {
+			List<MemorySegment> shared = RankThreads.run(2, LIMIT,
+					(rank) -> this.ranks.get(rank).allocate(bytes, arena, exchange.rank(rank), Deadline.after(LIMIT)));
+			for (int rank = 0; rank < 2; rank++) {
+				this.ranks.get(rank).enter(IssuedCall.barrier(2, EXPIRED));
+				this.ranks.get(rank).buffers().post(shared.get(rank).address(), bytes);
+			}
+			this.ranks.forEach((rank) -> rank.slots().awaitAll());
+			PeerBuffers pass = this.ranks.get(1).buffers();
+			pass.begin();
+			assertThat(pass.access(0, 0, bytes, 0)).isNotZero();
+			assertThatThrownBy(() -> {
+				for (int block = 0; block < 1000; block++) {
+					pass.access(0, 0, bytes, 0);
+				}
+			}).isInstanceOf(CollectiveTimeoutException.class);
+		}
 	}
 
 	/** As the memory of a device, or of a rank that has ended. */
