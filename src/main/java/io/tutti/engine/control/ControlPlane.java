@@ -57,9 +57,10 @@ public interface ControlPlane extends FailureReporter, AutoCloseable {
 
 	/**
 	 * Breaks the groups of this rank that a failure concerns, without rank 0: another
-	 * rank has told this one otherwise. Returns at once.
+	 * rank has left the job because of it, and has told this one otherwise. Returns at
+	 * once.
 	 */
-	void fail(Failure failure);
+	void fail(int left, Failure failure);
 
 	/** Asks every rank to stop at the next step boundary. */
 	void requestDrain(String reason);

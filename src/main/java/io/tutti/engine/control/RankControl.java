@@ -199,9 +199,12 @@ public final class RankControl implements ControlPlane {
 	}
 
 	@Override
-	public void fail(Failure failure) {
+	public void fail(int left, Failure failure) {
 		if (!this.closed.get()) {
-			this.uplink.execute(() -> failed(failure));
+			this.uplink.execute(() -> {
+				failed(failure);
+				departed(List.of(Departure.fromEveryGroup(left)));
+			});
 		}
 	}
 

@@ -173,6 +173,14 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		return this.latch.failure();
 	}
 
+	/**
+	 * Waits for a failure of the group.
+	 * @return {@code null} if there is none in time
+	 */
+	public @Nullable Failure awaitFailure(Duration limit) {
+		return this.latch.await(limit);
+	}
+
 	@Override
 	public long lastEntered() {
 		return this.runner.recorder().last();

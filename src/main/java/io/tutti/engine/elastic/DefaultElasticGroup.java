@@ -123,17 +123,32 @@ public final class DefaultElasticGroup implements ElasticGroup {
 	 * The failure after which the group continues.
 	 * @throws RuntimeException any other exception, after the other ranks were told
 	 */
-	private static CollectiveException continuable(Exception ex, ProcessGroup group) {
+	private CollectiveException continuable(Exception ex, ProcessGroup group) {
 		CollectiveException failed = causeOf(ex, CollectiveException.class);
 		if (failed == null) {
 			abort(group, ex);
 			throw (ex instanceof RuntimeException unchecked) ? unchecked
 					: new IllegalStateException("the loop failed: " + ex, ex);
 		}
-		if (!continuesAfter(failed.failure()) || Thread.currentThread().isInterrupted()) {
+		if (Thread.currentThread().isInterrupted()) {
 			throw failed;
 		}
-		return failed;
+		return continuesAfter(failed.failure()) ? failed : causeOf(failed, group);
+	}
+
+	/**
+	 * The failure of the group of all ranks of which that of a subgroup is a consequence:
+	 * a rank that has seen it leaves its subgroups to form the group again, while other
+	 * ranks wait for it there.
+	 * @throws CollectiveException the failure itself, if it has no such cause
+	 */
+	private CollectiveException causeOf(CollectiveException failed, ProcessGroup group) {
+		boolean ofSubgroup = !failed.failure().group().equals(Failure.WORLD);
+		Failure cause = ofSubgroup ? this.elastic.awaitFailure() : null;
+		if (cause == null || !continuesAfter(cause)) {
+			throw failed;
+		}
+		return CollectiveException.of(group.rank(), group.worldSize(), cause, failed);
 	}
 
 	/**

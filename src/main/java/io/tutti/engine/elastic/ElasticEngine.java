@@ -101,6 +101,15 @@ public final class ElasticEngine implements AutoCloseable {
 		return (current != null) ? current.engine() : null;
 	}
 
+	/**
+	 * Waits for the failure of the current generation, which a rank that sees it sends
+	 * before it leaves.
+	 * @return {@code null} if there is none within the abort timeout
+	 */
+	@Nullable Failure awaitFailure() {
+		return current().engine().world().awaitFailure(this.context.settings().timeouts().abort());
+	}
+
 	/** Slot of each rank of the current generation, by rank. */
 	List<Integer> slots() {
 		return current().formation().slots();
@@ -152,6 +161,7 @@ public final class ElasticEngine implements AutoCloseable {
 			Formation before = last.formation();
 			List<Member> lost = (broken != null) ? lost(broken.failure(), before) : List.of();
 			if (broken != null) {
+				reportToAll(last.engine(), broken.failure());
 				reportLoss(before, broken.failure());
 				if (this.context.elastic().maxFailures() > 0
 						&& ++this.failures > this.context.elastic().maxFailures()) {
@@ -183,6 +193,18 @@ public final class ElasticEngine implements AutoCloseable {
 		this.forming = false;
 		next.announced().run();
 		return next.engine();
+	}
+
+	/**
+	 * A failure of a subgroup after which this rank leaves all groups. The other ranks
+	 * learn of it before they miss this one.
+	 */
+	private static void reportToAll(Engine engine, Failure broken) {
+		if (engine.world().failure() == null) {
+			engine.control()
+				.report(new Failure(broken.kind(), Failure.WORLD, -1, null, broken.ranks(), broken.describe(),
+						broken.elapsed(), broken.timeout()));
+		}
 	}
 
 	/** What a generation could not release or send does not concern the next one. */
@@ -219,10 +241,10 @@ public final class ElasticEngine implements AutoCloseable {
 	}
 
 	/** Another rank has left a generation, which can no longer work. */
-	private void fail(Formation left, Failure failure) {
+	private void fail(Formation left, int rank, Failure failure) {
 		Formed current = this.formed;
 		if (current != null && current.formation().equals(left)) {
-			current.engine().control().fail(failure);
+			current.engine().control().fail(rank, failure);
 		}
 	}
 

@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 
 import io.tutti.Failure;
@@ -29,6 +28,13 @@ import org.jspecify.annotations.Nullable;
  * received. Thread-safe; its monitor is notified of every change.
  */
 final class LocalMember {
+
+	/** Receives the news that a rank has left a generation because of a failure. */
+	interface LeaveListener {
+
+		void left(Formation formation, int rank, Failure failure);
+
+	}
 
 	/** A request to join, and the last reply of its sender. */
 	static final class Request {
@@ -77,7 +83,7 @@ final class LocalMember {
 	/** Why this member has left its base, {@code null} if no failure broke it. */
 	private @Nullable Failure broken;
 
-	private volatile BiConsumer<Formation, Failure> whenLeft = (formation, failure) -> {
+	private volatile LeaveListener whenLeft = (formation, rank, failure) -> {
 	};
 
 	private long acceptedGeneration = -1;
@@ -135,7 +141,7 @@ final class LocalMember {
 	 * Sets the action for the news that another member has left the generation that runs
 	 * here, with the failure.
 	 */
-	void whenLeft(BiConsumer<Formation, Failure> action) {
+	void whenLeft(LeaveListener action) {
 		this.whenLeft = action;
 	}
 
@@ -152,7 +158,7 @@ final class LocalMember {
 		}
 		int rank = running.members().stream().map(Member::id).toList().indexOf(asker);
 		if (rank >= 0) {
-			this.whenLeft.accept(running, Failure.outside(failure.kind(), Failure.WORLD, failure.ranks(),
+			this.whenLeft.left(running, rank, Failure.outside(failure.kind(), Failure.WORLD, failure.ranks(),
 					failure.detail() + "; " + running.nameOf(rank) + " has left the group because of it"));
 		}
 	}

@@ -95,8 +95,9 @@ class RankControlTest {
 
 	@Test
 	void aFailureThatAnotherRankTellsIsDelivered() {
-		rank(1).fail(SEEN);
+		rank(1).fail(2, SEEN);
 		assertThat(this.events.failures).containsExactly(SEEN);
+		assertThat(this.events.departures).containsExactly(Departure.fromEveryGroup(2));
 		assertThat(this.sent).isEmpty();
 	}
 

@@ -1,5 +1,6 @@
 package io.tutti.engine.elastic;
 
+import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -11,11 +12,13 @@ import java.util.stream.IntStream;
 
 import io.tutti.BackendUnavailableException;
 import io.tutti.CollectiveMismatchException;
+import io.tutti.DataType;
 import io.tutti.ElasticEvent;
 import io.tutti.ExitCode;
 import io.tutti.GroupAbortedException;
 import io.tutti.PeerLostException;
 import io.tutti.ProcessGroup;
+import io.tutti.ReduceOp;
 import io.tutti.engine.backend.Backends;
 import io.tutti.engine.backend.EngineSettings;
 import org.awaitility.Awaitility;
@@ -239,6 +242,34 @@ class ElasticGroupTest {
 		assertThat(all.get(1).result.get(60, TimeUnit.SECONDS)).isEqualTo(1275);
 		assertThat(all.get(2).result.get(60, TimeUnit.SECONDS)).isEqualTo(1275);
 		assertThat(leaving.result).completesExceptionallyWithin(Duration.ofSeconds(60));
+	}
+
+	/** The rank that forms again has a call in the group of all ranks in flight. */
+	@Test
+	void allContinueWhenASubgroupWaitsForALateRank() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(3, 3, 3);
+		List<ElasticMembers.Rank> all = IntStream.range(0, 3).mapToObj((slot) -> ranks.new Rank(slot, 20)).toList();
+		for (var rank : all) {
+			rank.atStep = () -> {
+				ProcessGroup group = rank.group.group();
+				if (rank.step != 10 || group.generation() > 0) {
+					return;
+				}
+				ProcessGroup part = group.split((rank.slot == 0) ? 0 : 1, 0);
+				if (rank.slot == 1) {
+					group.allReduceAsync(Arena.ofAuto().allocate(Long.BYTES, Long.BYTES), DataType.INT64, ReduceOp.MAX);
+					part.withTimeout(Duration.ofMillis(500)).barrier();
+				}
+				if (rank.slot == 2) {
+					await(() -> group.failure() != null);
+				}
+			};
+		}
+		all.forEach(ElasticMembers.Rank::start);
+		for (var rank : all) {
+			assertThat(rank.result.get(60, TimeUnit.SECONDS)).isEqualTo(210);
+			assertThat(rank.group.generation()).isOne();
+		}
 	}
 
 	@Test

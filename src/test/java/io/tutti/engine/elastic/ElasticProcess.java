@@ -5,6 +5,8 @@ import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
 
 import io.tutti.ElasticGroup;
 import io.tutti.ElasticState;
@@ -15,7 +17,8 @@ import io.tutti.ReduceOp;
 /**
  * One rank of an elastic job as a process: adds the samples of each step, which its ranks
  * divide, and prints its steps and events. Ends after the given number of steps, or after
- * the step in which a rank finds the stop file.
+ * the step in which a rank finds the stop file. With a further argument, 4 ranks add in
+ * the rows and then in the columns of a grid.
  */
 public final class ElasticProcess implements ElasticState {
 
@@ -26,7 +29,13 @@ public final class ElasticProcess implements ElasticState {
 
 	private long sum;
 
-	private ElasticProcess() {
+	private final boolean grid;
+
+	/** The groups in which a step adds, one after the other. */
+	private List<ProcessGroup> groups = List.of();
+
+	private ElasticProcess(boolean grid) {
+		this.grid = grid;
 	}
 
 	public static void main(String[] arguments) {
@@ -35,7 +44,7 @@ public final class ElasticProcess implements ElasticState {
 		long steps = Long.parseLong(arguments[0]);
 		long pauseMillis = Long.parseLong(arguments[1]);
 		Path stop = Path.of(arguments[2]);
-		ElasticProcess state = new ElasticProcess();
+		ElasticProcess state = new ElasticProcess(arguments.length > 3);
 		try (ElasticGroup group = ElasticGroup.fromEnvironment()) {
 			group.onEvent((event) -> say("event " + event));
 			long sum = group.run(state, (ranks) -> state.loop(ranks, group, steps, pauseMillis, stop));
@@ -66,7 +75,7 @@ public final class ElasticProcess implements ElasticState {
 				part[0] += this.step * BATCH + sample;
 			}
 			Thread.sleep(pauseMillis);
-			ranks.allReduce(part, ReduceOp.SUM);
+			this.groups.forEach((each) -> each.allReduce(part, ReduceOp.SUM));
 			this.sum += part[0];
 			stopped = part[1] > 0;
 			this.step++;
@@ -90,6 +99,16 @@ public final class ElasticProcess implements ElasticState {
 	@Override
 	public long step() {
 		return this.step;
+	}
+
+	@Override
+	public void reset(ProcessGroup ranks) {
+		boolean four = this.grid && ranks.worldSize() == 4;
+		this.groups = four ? List.of(split(ranks, ranks.rank() / 2), split(ranks, ranks.rank() % 2)) : List.of(ranks);
+	}
+
+	private static ProcessGroup split(ProcessGroup ranks, int color) {
+		return Objects.requireNonNull(ranks.split(color, ranks.rank()));
 	}
 
 	@Override

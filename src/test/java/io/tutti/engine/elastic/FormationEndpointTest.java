@@ -260,7 +260,7 @@ class FormationEndpointTest {
 	void aMemberThatHasLeftABrokenGenerationTellsTheOthersOfIt() throws Exception {
 		LocalMember other = new LocalMember(ONE);
 		List<Failure> told = new CopyOnWriteArrayList<>();
-		this.member.whenLeft((formation, failure) -> told.add(failure));
+		this.member.whenLeft((formation, rank, failure) -> told.add(failure));
 		try (FormationEndpoint asking = FormationEndpoint.open(other, this.ranks.settings(),
 				this.ranks.elastic().endpoints(), this.warnings::add)) {
 			asking.ask(0, LIMIT);

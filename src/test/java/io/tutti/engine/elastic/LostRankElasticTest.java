@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -86,6 +87,29 @@ class LostRankElasticTest {
 			job.signal(2, "KILL");
 			requireResult(job, 1, 60);
 			requireResult(job, 0, 60);
+		}
+	}
+
+	/**
+	 * A rank that fails in its row leaves its column, where another one waits for it.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "0, shm", "1, shm", "0, tcp", "1, tcp" })
+	void allOthersContinueWhenOneOfThemLeavesASubgroupBecauseOfTheLoss(int victim, String transport) throws Exception {
+		try (ElasticJob job = new ElasticJob(this.folder, 4, 4,
+				List.of(ElasticProcess.class.getName(), "30", "100", "" + this.folder.resolve("stop"), "grid"))
+			.with("TUTTI_TRANSPORT_KIND", transport)
+			.startAll()) {
+			job.await("step 5", LIMIT, () -> job.step(victim) >= 5);
+			job.signal(victim, "STOP");
+			Thread.sleep(300);
+			job.signal(victim, "KILL");
+			for (int slot = 0; slot < 4; slot++) {
+				if (slot != victim) {
+					requireResult(job, slot, 30);
+					assertThat(job.lines(slot)).anyMatch((line) -> line.contains("of 3 generation 1"));
+				}
+			}
 		}
 	}
 

@@ -104,7 +104,7 @@ class ElasticServiceTest {
 			.map(GroupLifecycle::requireJoined)
 			.toList()
 			.forEach((joined) -> joined.control()
-				.fail(Failure.outside(Failure.Kind.MISMATCH, Failure.WORLD, List.of(1), "another collective")));
+				.fail(1, Failure.outside(Failure.Kind.MISMATCH, Failure.WORLD, List.of(1), "another collective")));
 		assertThat(ends.getLast()).failsWithin(LIMIT);
 		Awaitility.await()
 			.atMost(LIMIT)
@@ -127,7 +127,8 @@ class ElasticServiceTest {
 				}
 				rank.requireJoined()
 					.control()
-					.fail(Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(1), "its connection closed"));
+					.fail(1, Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(1),
+							"its connection closed"));
 				throw new IllegalStateException("the loop ends");
 			}), Thread::startVirtualThread))
 			.toList();

@@ -101,6 +101,11 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 		this.latch.trip(failure);
 	}
 
+	@Override
+	public void fail(int left, Failure failure) {
+		fail(failure);
+	}
+
 	public int closings() {
 		return this.closings.get();
 	}
