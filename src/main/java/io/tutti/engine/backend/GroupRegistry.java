@@ -174,10 +174,16 @@ final class GroupRegistry implements ControlListener {
 		return this.left.size();
 	}
 
-	/** The parent of a group, {@code null} if there is none. */
+	/**
+	 * The parent of a group, {@code null} if there is none. That of a group beside the
+	 * group of all ranks is the latter.
+	 */
 	private @Nullable Entry origin(String group) {
+		if (group.equals(Failure.WORLD)) {
+			return null;
+		}
 		int end = group.lastIndexOf('/');
-		return (end < 0) ? null : this.entries.get(group.substring(0, end));
+		return this.entries.get((end < 0) ? Failure.WORLD : group.substring(0, end));
 	}
 
 	private void takeEarly(Entry entry) {
@@ -345,10 +351,9 @@ final class GroupRegistry implements ControlListener {
 	}
 
 	private static boolean concerns(Failure verdict, GroupIdentity group) {
-		if (verdict.kind() == Failure.Kind.PEER_LOST) {
-			return verdict.ranks().stream().anyMatch(group.members()::contains);
-		}
-		return abortsJob(verdict) || verdict.group().equals(group.name());
+		boolean lost = verdict.kind() == Failure.Kind.PEER_LOST
+				&& verdict.ranks().stream().anyMatch(group.members()::contains);
+		return lost || abortsJob(verdict) || verdict.group().equals(group.name());
 	}
 
 	private static boolean abortsJob(Failure verdict) {

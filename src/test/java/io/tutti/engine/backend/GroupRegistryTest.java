@@ -61,6 +61,26 @@ class GroupRegistryTest {
 	}
 
 	@Test
+	void aVerdictOnALostRankThatIsNotKnownBreaksTheGroupThatItNames() {
+		FailureLatch latch = this.registry.add(PART);
+		FailureLatch other = this.registry.add(PART.other("world/1.0", 0, List.of(1)));
+		Failure verdict = Failure.outside(Failure.Kind.PEER_LOST, PART.name(), List.of(), "a rank was lost");
+		this.registry.failed(verdict);
+		assertThat(latch.failure()).isEqualTo(verdict);
+		assertThat(other.failure()).isNull();
+	}
+
+	/** The group has no parent in its name. */
+	@Test
+	void aGroupThatFormsBesideTheGroupOfAllRanksBreaksWithIt() {
+		this.registry.add(GroupIdentity.world(1, 3, 0));
+		FailureLatch forming = this.registry.add(PART.other("http", 1, List.of(0, 1, 2)));
+		Failure verdict = Failure.outside(Failure.Kind.MISMATCH, Failure.WORLD, List.of(2), "the ranks differ");
+		this.registry.failed(verdict);
+		assertThat(forming.failure()).isEqualTo(verdict);
+	}
+
+	@Test
 	void anAbortOfAllRanksBreaksEveryGroupAlsoOneThatIsRegisteredLater() {
 		FailureLatch before = this.registry.add(PART);
 		Failure verdict = Failure.outside(Failure.Kind.ABORTED, Failure.WORLD, List.of(0), "asked for by rank 0")

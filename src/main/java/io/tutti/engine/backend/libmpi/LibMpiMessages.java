@@ -336,13 +336,13 @@ public final class LibMpiMessages implements PointToPoint {
 		if (verdict != null) {
 			return this.identity.exception(verdict, null);
 		}
-		List<Integer> peers = peers(peer);
-		if (!this.latch.departed().isEmpty() && sendersTo(peer).stream().allMatch(this::hasLeft)) {
-			int left = this.identity.members().get(sendersTo(peer).getFirst());
-			return failed(DepartedRanks.failureOf(this.identity.name()), peers,
+		List<Integer> senders = sendersTo(peer);
+		if (!this.latch.departed().isEmpty() && senders.stream().allMatch(this::hasLeft)) {
+			int left = this.identity.members().get(senders.getFirst());
+			return failed(DepartedRanks.failureOf(this.identity.name()), senders,
 					operation + ": " + this.latch.departed().describe(left), deadline);
 		}
-		return deadline.expired() ? failed(Failure.Kind.TIMEOUT, peers, operation + overdue, deadline) : null;
+		return deadline.expired() ? failed(Failure.Kind.TIMEOUT, peers(peer), operation + overdue, deadline) : null;
 	}
 
 	/** The rank that a message is exchanged with, none for any. */
