@@ -110,6 +110,11 @@ record Continuation(Formation base, List<Join> joins, Map<Integer, Answer> answe
 		return holders.isEmpty() || holders.stream().anyMatch((member) -> fate(member) != Fate.PRESENT);
 	}
 
+	/** The slots of a generation whose member answers and does not take part. */
+	List<Integer> alive(Formation formation) {
+		return slots(formation, (_, fate) -> fate == Fate.ALIVE);
+	}
+
 	/** The slots that prevent a quorum: a member may be alive there. */
 	List<Integer> silence() {
 		List<Integer> silent = slots((_, fate) -> fate == Fate.SILENT);

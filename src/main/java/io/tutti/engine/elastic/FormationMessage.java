@@ -195,8 +195,17 @@ sealed interface FormationMessage {
 	record Joined(String formation) implements Reply {
 	}
 
-	/** The members that the leader reaches may not continue. */
-	record NoQuorum(String reason) implements FormationMessage {
+	/**
+	 * The members that the leader reaches may not continue.
+	 *
+	 * @param missing the slots without which they may not
+	 */
+	record NoQuorum(String reason, List<Integer> missing) implements FormationMessage {
+
+		public NoQuorum {
+			missing = List.copyOf(missing);
+		}
+
 	}
 
 	private static void requirePort(int port) {

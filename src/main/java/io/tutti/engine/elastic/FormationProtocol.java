@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.tutti.engine.RankAssignment;
@@ -286,7 +287,7 @@ final class FormationProtocol {
 			return switch (decision(link)) {
 				case Propose proposal when this.member.accept(proposal.formation(), proposal.baseId()) ->
 					accept(proposal, link);
-				case NoQuorum(String reason) -> throw failure(reason, List.of(), null);
+				case NoQuorum(String reason, List<Integer> missing) -> throw failure(reason, missing, null);
 				default -> null;
 			};
 		}
@@ -429,9 +430,11 @@ final class FormationProtocol {
 				// An answer may be late, and a silent process may end now.
 				return silence;
 			}
-			String reason = noQuorum(withoutQuorum, next.present(), silence);
-			this.member.dismiss(new NoQuorum(reason));
-			throw failure(reason, silence, this.rendezvous.lastFailure());
+			List<Integer> alive = next.alive(withoutQuorum);
+			String reason = noQuorum(withoutQuorum, next.present(), silence, alive);
+			List<Integer> missing = Stream.concat(silence.stream(), alive.stream()).sorted().toList();
+			this.member.dismiss(new NoQuorum(reason, missing));
+			throw failure(reason, missing, this.rendezvous.lastFailure());
 		}
 		List<Integer> absent = next.base().slots().stream().filter((slot) -> !next.present().contains(slot)).toList();
 		boolean settling = elapsedNanos < this.context.elastic().settle().toNanos() && !absent.isEmpty();
@@ -439,11 +442,18 @@ final class FormationProtocol {
 		return ((tooFew || settling) && !this.ending.getAsBoolean()) ? absent : null;
 	}
 
-	private static String noQuorum(Formation formation, Set<Integer> present, List<Integer> unknown) {
+	private String noQuorum(Formation formation, Set<Integer> present, List<Integer> unknown, List<Integer> alive) {
+		String partition = "ranks " + unknown + " do not answer and may continue on the other side of a network"
+				+ " partition. This side ends, so that the job never has two groups. Check the network and start these"
+				+ " ranks again";
+		String busy = "ranks " + alive + " answer and have not left their loop for half of tutti.timeout.rendezvous ("
+				+ this.deadline.timeout().toSeconds() + " s). Let the loop end with the exception of a failed call, or"
+				+ " raise this limit if a step takes longer, and start the job again";
 		return "ranks " + present + " may not continue generation " + formation.generation() + " of ranks "
-				+ formation.slots() + ": ranks " + unknown
-				+ " do not answer and may continue on the other side of a network partition. This side ends, so that the"
-				+ " job never has two groups. Check the network and start these ranks again";
+				+ formation.slots() + ": "
+				+ Stream.of(unknown.isEmpty() ? "" : partition, alive.isEmpty() ? "" : busy)
+					.filter((text) -> !text.isEmpty())
+					.collect(Collectors.joining(". In addition, "));
 	}
 
 	private @Nullable Formed propose(@Nullable Formation base, List<Join> joins, List<LocalMember.Request> requests)

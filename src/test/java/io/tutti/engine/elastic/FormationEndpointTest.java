@@ -98,7 +98,7 @@ class FormationEndpointTest {
 		return List.of(new AskStatus(null, null), new AskStatus("f3", LOST), new Status(ONE, Phase.RUNNING, FIRST),
 				new Status(ONE, Phase.FORMING, null), new Join(ONE, FIRST, List.of(FIRST), 7, List.of("a0")),
 				new Wait(), new Propose(FIRST, null, false), new Propose(FIRST, "f2", true), new Accepted("f3", 1),
-				new Commit("f3", 65535), new Joined("f3"), new NoQuorum("because"));
+				new Commit("f3", 65535), new Joined("f3"), new NoQuorum("because", List.of(2)));
 	}
 
 	@Test

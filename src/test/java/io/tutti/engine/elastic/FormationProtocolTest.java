@@ -16,6 +16,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.tutti.CollectiveListener;
@@ -301,6 +302,24 @@ class FormationProtocolTest {
 		for (Party party : this.parties) {
 			assertThat(party.formed.get().formation().slots()).containsExactly(0, 1);
 		}
+	}
+
+	@Test
+	void aMemberWithoutAQuorumNamesTheMembersThatAnswerAndDoNotTakePart() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(3, 3, 1, Duration.ofSeconds(3));
+		List<Party> members = IntStream.range(0, 3)
+			.mapToObj((slot) -> party(ranks, new Member(slot, "a" + slot, "host")))
+			.toList();
+		Formation base = new Formation(0, "f0", members.stream().map((party) -> party.member.self()).toList());
+		members.forEach((party) -> party.member.formed(base));
+		members.getFirst().member.formAgain(null);
+		members.getFirst().form(0);
+		assertThatThrownBy(members.getFirst().formed::get).cause()
+			.isInstanceOfSatisfying(RendezvousException.class, (ex) -> assertThat(ex.peers()).containsExactly(1, 2))
+			.hasMessageContaining("ranks [0] may not continue generation 0 of ranks [0, 1, 2]: ranks [1, 2] answer and"
+					+ " have not left their loop")
+			.hasMessageContaining("tutti.timeout.rendezvous")
+			.hasMessageNotContaining("network");
 	}
 
 	/** The process that joins has formed the generation, and lost the member then. */
