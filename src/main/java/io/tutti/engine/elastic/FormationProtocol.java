@@ -524,7 +524,8 @@ final class FormationProtocol {
 	private void leaveOut(List<Member> joining, Formation formation, Deadline limit) {
 		Duration took = limit.elapsed();
 		for (Member one : joining) {
-			Duration pause = this.member.leaveOut(one, limit.expired() ? took : Duration.ZERO);
+			Duration pause = this.member.leaveOut(one, limit.expired() ? took : Duration.ZERO,
+					this.context.settings().timeouts().rendezvous());
 			this.context.events()
 				.warn("generation " + formation.generation() + " did not form with the process that joins as rank "
 						+ one.slot() + " (" + took.toMillis() + " ms). The others may continue without it for "

@@ -293,15 +293,17 @@ final class LocalMember {
 	}
 
 	/**
-	 * Leaves a process out for a while, each time at least twice as long as before.
+	 * Leaves a process out for a while, each time at least twice as long as before, up to
+	 * a limit.
 	 * @param waited how long the others have waited for it
+	 * @param longest limit of the time
 	 * @return how long it is left out
 	 */
-	synchronized Duration leaveOut(Member joining, Duration waited) {
+	synchronized Duration leaveOut(Member joining, Duration waited, Duration longest) {
 		Deadline last = this.leftOut.get(joining.slot());
 		Duration least = (last != null) ? last.timeout().multipliedBy(2) : SHORTEST_PAUSE;
 		Duration pause = waited.multipliedBy(PAUSE_FACTOR);
-		Deadline next = Deadline.after((pause.compareTo(least) < 0) ? least : pause);
+		Deadline next = Deadline.after(Deadline.shorter(longest, (pause.compareTo(least) < 0) ? least : pause));
 		this.leftOut.put(joining.slot(), next);
 		return next.timeout();
 	}

@@ -50,6 +50,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 @Timeout(60)
 class FormationProtocolTest {
 
+	private static final Duration LONGEST_PAUSE = Duration.ofHours(1);
+
 	private final List<Party> parties = new ArrayList<>();
 
 	private final List<ServerSocket> relays = new ArrayList<>();
@@ -296,7 +298,7 @@ class FormationProtocolTest {
 		last.member.formed(new Formation(1, "f1", List.of(last.member.self(), died)));
 		last.member.formAgain(null);
 		last.member.accept(new Formation(2, "f2", List.of(joining.member.self(), last.member.self(), died)), "f1");
-		assertThat(last.member.leaveOut(joining.member.self(), Duration.ofSeconds(60))).hasSeconds(240);
+		assertThat(last.member.leaveOut(joining.member.self(), Duration.ofSeconds(60), LONGEST_PAUSE)).hasSeconds(240);
 		joining.form(1);
 		last.form(0);
 		for (Party party : this.parties) {
@@ -346,15 +348,17 @@ class FormationProtocolTest {
 	void aProcessIsLeftOutLongerEachTimeUntilItHasJoined() {
 		LocalMember leader = new LocalMember(new Member(0, "a0", "host"));
 		Member joining = new Member(1, "b1", "host");
-		assertThat(leader.leaveOut(joining, Duration.ofMillis(10))).hasSeconds(1);
-		assertThat(leader.leaveOut(joining, Duration.ofMillis(10))).hasSeconds(2);
-		assertThat(leader.leaveOut(joining, Duration.ofSeconds(3))).hasSeconds(12);
+		assertThat(leader.leaveOut(joining, Duration.ofMillis(10), LONGEST_PAUSE)).hasSeconds(1);
+		assertThat(leader.leaveOut(joining, Duration.ofMillis(10), LONGEST_PAUSE)).hasSeconds(2);
+		assertThat(leader.leaveOut(joining, Duration.ofSeconds(3), LONGEST_PAUSE)).hasSeconds(12);
 		Member restarted = new Member(1, "c1", "host");
-		assertThat(leader.leaveOut(restarted, Duration.ofMillis(10))).as("the next process of the slot").hasSeconds(24);
+		assertThat(leader.leaveOut(restarted, Duration.ofMillis(10), LONGEST_PAUSE)).as("the next process of the slot")
+			.hasSeconds(24);
 		leader.formed(new Formation(1, "f1", List.of(leader.self())));
-		assertThat(leader.leaveOut(restarted, Duration.ofMillis(10))).as("still outside").hasSeconds(48);
+		assertThat(leader.leaveOut(restarted, Duration.ofMillis(10), LONGEST_PAUSE)).as("still outside").hasSeconds(48);
+		assertThat(leader.leaveOut(restarted, Duration.ofMillis(10), Duration.ofSeconds(60))).hasSeconds(60);
 		leader.formed(new Formation(2, "f2", List.of(leader.self(), restarted)));
-		assertThat(leader.leaveOut(joining, Duration.ofMillis(10))).hasSeconds(1);
+		assertThat(leader.leaveOut(joining, Duration.ofMillis(10), LONGEST_PAUSE)).hasSeconds(1);
 	}
 
 	@Test
