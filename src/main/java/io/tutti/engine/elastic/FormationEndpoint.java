@@ -15,7 +15,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
@@ -32,6 +31,7 @@ import io.tutti.engine.bootstrap.HandshakeException;
 import io.tutti.engine.bootstrap.ListenException;
 import io.tutti.engine.bootstrap.RefusedClients;
 import io.tutti.engine.control.ControlMessage.FormationHello;
+import io.tutti.engine.control.Heartbeats;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousException.Reason;
 import io.tutti.engine.elastic.FormationMessage.AskStatus;
@@ -107,9 +107,6 @@ final class FormationEndpoint implements ConnectionAcceptor.Port<FormationHello>
 
 	/** A member that runs answers far sooner. The process that joins waits longer. */
 	private static final Duration HOLDER_LIMIT = Duration.ofMillis(500);
-
-	/** How often a member that waits is shown that this one is alive. */
-	private static final long WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
 	private final LocalMember member;
 
@@ -471,12 +468,10 @@ final class FormationEndpoint implements ConnectionAcceptor.Port<FormationHello>
 	 * failure to do so does not end the wait, since what the member has sent before it
 	 * closed the connection is still to be read.
 	 */
-	private static HandshakeDeadline signsOfLife(FormationLink link) {
-		AtomicLong dueNanos = new AtomicLong(System.nanoTime());
+	private HandshakeDeadline signsOfLife(FormationLink link) {
+		Heartbeats heartbeats = new Heartbeats(this.settings.timeouts().heartbeat(), System.nanoTime());
 		return () -> {
-			long now = System.nanoTime();
-			if (now - dueNanos.get() >= 0) {
-				dueNanos.set(now + WAIT_NANOS);
+			if (heartbeats.beat(System.nanoTime())) {
 				link.trySend(new Wait());
 			}
 		};

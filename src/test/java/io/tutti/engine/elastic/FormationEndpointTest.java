@@ -28,6 +28,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 
 import io.tutti.Failure;
+import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.bootstrap.Endpoint;
 import io.tutti.engine.bootstrap.Endpoint.NameService;
 import io.tutti.engine.bootstrap.Handshake;
@@ -254,6 +255,24 @@ class FormationEndpointTest {
 			.isInstanceOf(IllegalStateException.class)
 			.hasMessageContaining("Propose")
 			.hasMessageContaining("at most " + FormationMessage.MAX_FRAME_BYTES);
+	}
+
+	/** A member that waits gives up a leader that is silent for the heartbeat timeout. */
+	@Test
+	void aLeaderShowsThatItIsAliveSeveralTimesWithinTheHeartbeatTimeout() throws Exception {
+		EngineSettings settings = FormationProtocolTest.withHeartbeat(this.ranks.settings(), Duration.ofMillis(400));
+		this.endpoint.close();
+		this.endpoint = FormationEndpoint.open(this.member, settings, this.ranks.elastic().endpoints(),
+				this.warnings::add);
+		try (FormationEndpoint joining = FormationEndpoint.open(new LocalMember(ONE), settings,
+				this.ranks.elastic().endpoints(), this.warnings::add); FormationLink link = joining.connect(0, LIMIT)) {
+			link.send(new Join(ONE, null, List.of(), -1, List.of()));
+			long startNanos = System.nanoTime();
+			for (int sign = 0; sign < 10; sign++) {
+				assertThat(link.receive(HandshakeDeadline.within(LIMIT))).isInstanceOf(Wait.class);
+			}
+			assertThat(Duration.ofNanos(System.nanoTime() - startNanos)).isLessThan(Duration.ofSeconds(4));
+		}
 	}
 
 	@Test

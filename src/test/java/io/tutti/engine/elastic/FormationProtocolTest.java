@@ -34,6 +34,7 @@ import io.tutti.engine.elastic.FormationMessage.Member;
 import io.tutti.engine.elastic.FormationMessage.Propose;
 import io.tutti.engine.elastic.FormationProtocol.Formed;
 import io.tutti.engine.elastic.FormationProtocol.Origin;
+import io.tutti.engine.spi.Deadline;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Order;
@@ -469,11 +470,11 @@ class FormationProtocolTest {
 		}
 	}
 
-	private static EngineSettings withHeartbeat(EngineSettings all, Duration heartbeat) {
+	static EngineSettings withHeartbeat(EngineSettings all, Duration heartbeat) {
 		Timeouts timeouts = all.timeouts();
 		return new EngineSettings(all.backend(), all.jobId(), all.token(), all.generation(), null, null, null, 0,
 				all.congestionControl(), all.sharedConfig(), new Timeouts(timeouts.rendezvous(), timeouts.collective(),
-						heartbeat, timeouts.abort(), timeouts.drain()),
+						heartbeat, Deadline.shorter(timeouts.abort(), heartbeat), timeouts.drain()),
 				null);
 	}
 
