@@ -126,6 +126,9 @@ public final class DefaultElasticGroup implements ElasticGroup {
 	private CollectiveException continuable(Exception ex, ProcessGroup group) {
 		CollectiveException failed = causeOf(ex, CollectiveException.class);
 		if (failed == null) {
+			if (ex instanceof InterruptedException) {
+				Thread.currentThread().interrupt();
+			}
 			abort(group, ex);
 			throw (ex instanceof RuntimeException unchecked) ? unchecked
 					: new IllegalStateException("the loop failed: " + ex, ex);

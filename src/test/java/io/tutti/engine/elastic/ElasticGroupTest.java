@@ -202,6 +202,16 @@ class ElasticGroupTest {
 	}
 
 	@Test
+	void anInterruptThatEndsTheLoopStaysSet() throws Exception {
+		try (ElasticMembers.Rank only = new ElasticMembers(1, 1, 1).new Rank(0, 1)) {
+			assertThatThrownBy(() -> only.group.run(only, (_) -> {
+				throw new InterruptedException("asked to end");
+			})).hasMessageContaining("asked to end");
+			assertThat(Thread.interrupted()).isTrue();
+		}
+	}
+
+	@Test
 	void theGroupsOfAnElasticJobSaySo() throws Exception {
 		List<Boolean> elastic = new CopyOnWriteArrayList<>();
 		ElasticMembers ranks = new ElasticMembers(2, 2, 1);
