@@ -13,8 +13,6 @@ public final class DeviceException extends RankException {
 
 	private final int code;
 
-	private final String problem;
-
 	/**
 	 * Creates the exception for a failed call.
 	 * @param call the failed call, such as {@code cudaMalloc}
@@ -27,7 +25,6 @@ public final class DeviceException extends RankException {
 
 	private DeviceException(String problem, int code, int rank, int worldSize, @Nullable Throwable cause) {
 		super(rank, worldSize, problem, cause);
-		this.problem = problem;
 		this.code = code;
 	}
 
@@ -38,7 +35,7 @@ public final class DeviceException extends RankException {
 	 * @return the exception to throw
 	 */
 	public DeviceException onRank(int rank, int worldSize) {
-		return (rank() >= 0) ? this : new DeviceException(this.problem, this.code, rank, worldSize, this);
+		return (rank() >= 0) ? this : new DeviceException(problem(), this.code, rank, worldSize, this);
 	}
 
 	/**

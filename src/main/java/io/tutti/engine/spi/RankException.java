@@ -15,6 +15,8 @@ public abstract class RankException extends RuntimeException implements Failure.
 
 	private final int worldSize;
 
+	private final String problem;
+
 	/**
 	 * Creates the exception.
 	 * @param rank the rank, -1 if it is not known
@@ -25,6 +27,14 @@ public abstract class RankException extends RuntimeException implements Failure.
 		super(((rank >= 0) ? "rank " + rank + ": " : "") + problem, cause);
 		this.rank = rank;
 		this.worldSize = worldSize;
+		this.problem = problem;
+	}
+
+	/**
+	 * {@return what failed: the message without the rank}
+	 */
+	public final String problem() {
+		return this.problem;
 	}
 
 	@Override

@@ -114,8 +114,8 @@ public final class NcclBootstrap {
 			Deadline deadline, RankException seen) {
 		NcclException ofNccl = (seen instanceof NcclException ex) ? ex : null;
 		if (ofNccl != null && ofNccl.result() == NcclResult.INVALID_USAGE) {
-			reporter.report(identity.aborted(String.valueOf(seen.getMessage())).withExitCode(ExitCode.ABORTED));
-			return new BackendUnavailableException(NcclGroupBackend.NAME, String.valueOf(seen.getMessage()),
+			reporter.report(identity.aborted(seen.problem()).withExitCode(ExitCode.ABORTED));
+			return new BackendUnavailableException(NcclGroupBackend.NAME, seen.problem(),
 					"Give every rank a GPU of its own, or use the profile tcp", seen)
 				.onRank(identity.worldRank(), identity.jobSize());
 		}
@@ -124,9 +124,9 @@ public final class NcclBootstrap {
 		if (obstacle != null) {
 			return NcclGroupBackend.following(identity, obstacle, seen);
 		}
-		Failure own = (reason != NcclException.Reason.TIMEOUT) ? identity.aborted(String.valueOf(seen.getMessage()))
-				: new Failure(Failure.Kind.TIMEOUT, identity.name(), -1, null, List.of(),
-						String.valueOf(seen.getMessage()), deadline.elapsed(), deadline.timeout());
+		Failure own = (reason != NcclException.Reason.TIMEOUT) ? identity.aborted(seen.problem())
+				: new Failure(Failure.Kind.TIMEOUT, identity.name(), -1, null, List.of(), seen.problem(),
+						deadline.elapsed(), deadline.timeout());
 		reporter.report(own);
 		return identity.exception(own, seen);
 	}

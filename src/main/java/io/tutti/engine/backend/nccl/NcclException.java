@@ -70,7 +70,7 @@ public final class NcclException extends RankException implements ExitCode.Sourc
 	/** A call on a communicator that has already failed. */
 	static NcclException after(NcclException earlier, RankPlacement place, String call) {
 		return new NcclException(place, earlier.reason, earlier.result,
-				call + ": the communicator had failed before: " + earlier.getMessage(), earlier);
+				call + ": the communicator had failed before: " + earlier.problem(), earlier);
 	}
 
 	/**

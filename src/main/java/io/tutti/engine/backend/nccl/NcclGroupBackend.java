@@ -74,10 +74,15 @@ public final class NcclGroupBackend implements GroupBackend {
 				(failure) -> reportUnlessFailed(reporter, failure));
 	}
 
-	/** NCCL often learns of a lost rank or a missed deadline before the verdict comes. */
+	/**
+	 * NCCL often learns of a lost rank or a missed deadline before the verdict comes. An
+	 * error during a call, whose number is reported, does not explain its missed
+	 * deadline.
+	 */
 	private void reportUnlessFailed(FailureReporter reporter, NcclException failure) {
 		if (this.latch.await(VERDICT_WAIT) == null) {
-			reporter.report(this.identity.aborted(String.valueOf(failure.getMessage())));
+			reporter.report(new Failure(Failure.Kind.ABORTED, this.identity.name(), this.sequence, null,
+					List.of(this.identity.worldRank()), failure.problem(), Duration.ZERO, Duration.ZERO));
 		}
 	}
 
@@ -190,8 +195,7 @@ public final class NcclGroupBackend implements GroupBackend {
 		}
 		catch (DeviceException ex) {
 			this.communicator.abort();
-			throw this.identity
-				.exception(this.identity.failure(Failure.Kind.ABORTED, call, String.valueOf(ex.getMessage())), ex);
+			throw this.identity.exception(this.identity.failure(Failure.Kind.ABORTED, call, ex.problem()), ex);
 		}
 	}
 
@@ -216,7 +220,7 @@ public final class NcclGroupBackend implements GroupBackend {
 		}
 		Failure.Kind kind = (seen.reason() == NcclException.Reason.TIMEOUT) ? Failure.Kind.TIMEOUT
 				: Failure.Kind.ABORTED;
-		return this.identity.exception(this.identity.failure(kind, call, String.valueOf(seen.getMessage())), seen);
+		return this.identity.exception(this.identity.failure(kind, call, seen.problem()), seen);
 	}
 
 	/**

@@ -132,12 +132,12 @@ class NcclBootstrapTest {
 	void aFailureOfNcclOrTheDeviceIsReportedToTheOtherRanks() {
 		this.nccl.answers("commInitRankConfig", NcclResult.SYSTEM_ERROR).lastError = "no route to host";
 		assertThatExceptionOfType(GroupAbortedException.class).isThrownBy(() -> create(LONG))
-			.withMessageContaining("broken by rank 0: rank 0: init: a system call failed: no route to host")
+			.withMessageContaining("broken by rank 0: init: a system call failed: no route to host")
 			.withCauseInstanceOf(NcclException.class);
 		this.devices.selectDevice(1);
 		this.devices.lost = 0;
 		assertThatExceptionOfType(GroupAbortedException.class).isThrownBy(() -> create(LONG))
-			.withMessageContaining("broken by rank 0: rank 0: cudaSetDevice failed");
+			.withMessageContaining("broken by rank 0: cudaSetDevice failed");
 		assertThat(this.reports).hasSize(2);
 	}
 

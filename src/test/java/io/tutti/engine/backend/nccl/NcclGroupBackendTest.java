@@ -56,7 +56,9 @@ class NcclGroupBackendTest {
 		Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> !this.reports.isEmpty());
 		assertThat(this.reports).singleElement()
 			.satisfies((failure) -> assertThat(failure.ranks()).containsExactly(5))
-			.satisfies((failure) -> assertThat(failure.detail()).contains("another rank failed or was lost"));
+			.satisfies((failure) -> assertThat(failure.detail()).contains("another rank failed or was lost")
+				.as("the rank in the communicator is not that in the job")
+				.doesNotContain("rank 0"));
 	}
 
 	@Test
