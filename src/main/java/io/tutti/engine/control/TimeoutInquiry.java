@@ -108,12 +108,18 @@ final class TimeoutInquiry implements FailureResolver.Inquiry {
 	}
 
 	/**
-	 * Whether a failure is that of an earlier call. A lost peer may be a consequence of
-	 * the timeout.
+	 * Whether a failure is the cause of the timeout: that of an earlier call, an abort
+	 * outside of a call, or a mismatch in the call itself. A lost peer and an abort in
+	 * the call itself may be consequences.
 	 */
 	boolean isExplainedBy(Failure failure) {
-		return failure.kind() != Failure.Kind.PEER_LOST && failure.sequence() >= 0
-				&& failure.sequence() < this.report.sequence();
+		long sequence = failure.sequence();
+		return switch (failure.kind()) {
+			case TIMEOUT -> sequence >= 0 && sequence < this.report.sequence();
+			case ABORTED -> sequence < this.report.sequence();
+			case MISMATCH -> sequence <= this.report.sequence();
+			case PEER_LOST -> false;
+		};
 	}
 
 	/**

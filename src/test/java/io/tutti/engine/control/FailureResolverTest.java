@@ -277,11 +277,37 @@ class FailureResolverTest {
 		assertThat(this.verdicts.getFirst().ranks()).containsExactly(1);
 	}
 
+	/** For example on request, while other ranks wait for the rank. */
+	@Test
+	void anAbortOutsideOfACallExplainsATimeout() {
+		this.resolver.report(1, timeout("world", 5));
+		Failure abort = aborted("world", 2).withExitCode(3);
+		this.resolver.report(2, abort);
+		pass(LIMIT);
+		assertThat(this.verdicts).containsExactly(abort);
+	}
+
+	@Test
+	void aMismatchOfTheCallExplainsItsTimeout() {
+		this.resolver.report(1, timeout("world", 5));
+		Failure mismatch = inCall(Kind.MISMATCH, 5, "rank 1 called all-reduce, rank 2 called barrier");
+		this.resolver.report(2, mismatch);
+		pass(LIMIT);
+		assertThat(this.verdicts).containsExactly(mismatch);
+	}
+
+	private static Failure inCall(Kind kind, long sequence, String detail) {
+		return new Failure(kind, "world", sequence, Collective.ALL_REDUCE, List.of(2), detail, Duration.ZERO,
+				Duration.ofSeconds(1));
+	}
+
+	/** An abort in the call itself may be a consequence. */
 	@Test
 	void laterReportsChangeNothingDuringATimeoutInquiry() {
 		this.resolver.report(1, timeout("world", 5));
 		this.resolver.report(2, timeout("world", 5));
-		this.resolver.report(2, aborted("world", 2));
+		this.resolver.report(2, inCall(Kind.ABORTED, 5, "NCCL failed"));
+		this.resolver.report(2, inCall(Kind.MISMATCH, 6, "a later call"));
 		assertThat(this.queries).hasSize(1);
 		pass(LIMIT);
 		assertThat(this.verdicts).singleElement().extracting(Failure::kind).isEqualTo(Kind.TIMEOUT);
