@@ -239,6 +239,12 @@ public final class ConnectionAcceptor implements AutoCloseable {
 			socket.close();
 			release(socket);
 		}
+		catch (Error ex) {
+			socket.close();
+			release(socket);
+			// The thread's handler may end the process.
+			ex.printStackTrace();
+		}
 	}
 
 	private static HandshakeException refusal(TlsException.Reason reason, String problem) {

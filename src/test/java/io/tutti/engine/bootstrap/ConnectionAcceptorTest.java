@@ -7,6 +7,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.SocketAddress;
 import java.net.SocketOption;
+import java.net.SocketTimeoutException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
@@ -116,6 +117,33 @@ class ConnectionAcceptorTest {
 						HandshakeDeadline.within(Duration.ofSeconds(20))))
 				.isInstanceOf(IOException.class);
 			assertThat(served.await(20, TimeUnit.SECONDS)).isTrue();
+			assertThat(reported).isEmpty();
+		}
+		finally {
+			Thread.setDefaultUncaughtExceptionHandler(before);
+		}
+	}
+
+	/** There is room for one client. */
+	@Test
+	void anErrorDuringAHandshakeEndsTheConnectionAndFreesItsPlace() throws Exception {
+		ServerSocketChannel server = ServerSocketChannel.open().bind(new InetSocketAddress("127.0.0.1", 0));
+		List<Throwable> reported = new CopyOnWriteArrayList<>();
+		Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
+		Thread.setDefaultUncaughtExceptionHandler((_, ex) -> reported.add(ex));
+		try (ConnectionAcceptor acceptor = new ConnectionAcceptor(server, 1, Duration.ofSeconds(60))) {
+			SessionKey key = new SessionKey(new byte[] { 7 });
+			acceptor.start("accept-error", null, Handshake.ofData(key), (_, _) -> {
+				throw new NoClassDefFoundError("a test");
+			});
+			InetSocketAddress address = new InetSocketAddress("127.0.0.1", acceptor.port());
+			for (int client = 0; client < 2; client++) {
+				assertThatThrownBy(() -> Handshake.ofData(key)
+					.connect(address, null, (_) -> new DataHello("group", 0, 1, 0),
+							HandshakeDeadline.within(Duration.ofSeconds(10))))
+					.isInstanceOf(IOException.class)
+					.isNotInstanceOf(SocketTimeoutException.class);
+			}
 			assertThat(reported).isEmpty();
 		}
 		finally {
