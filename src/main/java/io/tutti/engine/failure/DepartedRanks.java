@@ -41,9 +41,9 @@ public final class DepartedRanks {
 	}
 
 	/**
-	 * The kind of failure when a call needs a rank that has left the group. A rank that
-	 * has left the group of all ranks is lost to every group; a rank that has left a
-	 * subgroup is missing only there.
+	 * The kind of failure when a call needs a rank that has left the group. Without the
+	 * group of all ranks a rank is lost; one that a subgroup misses may still run, since
+	 * the call does not tell whether it has left the job too.
 	 */
 	public static Failure.Kind failureOf(String group) {
 		return group.equals(Failure.WORLD) ? Failure.Kind.PEER_LOST : Failure.Kind.ABORTED;

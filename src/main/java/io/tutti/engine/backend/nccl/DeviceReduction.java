@@ -46,7 +46,8 @@ public sealed interface DeviceReduction {
 	record PremultipliedSum(double factor) implements DeviceReduction {
 
 		/**
-		 * The factor as one element in native byte order, rounded to nearest.
+		 * The factor as one element in native byte order, rounded to nearest, for types
+		 * of 16 bits after it was rounded to 32.
 		 * @throws UnsupportedOperationException if the type has 8 bits, too few for a
 		 * useful factor
 		 * @throws IllegalArgumentException if the type is an integer that cannot be the
