@@ -34,7 +34,7 @@ public final class CheckpointStore implements AutoCloseable {
 	 */
 	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-	/** How often the others are told of a long read within the time limit of a call. */
+	/** How often the others are told of long work within the time limit of a call. */
 	private static final int TOLD_PER_TIMEOUT = 4;
 
 	private static final String ADVICE = "; give another directory, or move this checkpoint away to continue from the"
@@ -60,13 +60,16 @@ public final class CheckpointStore implements AutoCloseable {
 
 	private boolean closed;
 
-	/** When the other ranks were last told that rank 0 reads. */
+	/** When the other ranks were last told that rank 0 reads a checkpoint. */
 	private long toldNanos;
 
 	/** Step of the latest checkpoint, -1 if there is none and after one that failed. */
 	private long savedStep = -1;
 
 	private @Nullable Future<SavedCheckpoint> pending;
+
+	/** Time spent in {@link #awaitWritten()} since the last checkpoint. */
+	private long awaitedNanos;
 
 	/** Reads the data of tensors, in their order. */
 	private interface Source {
@@ -181,8 +184,9 @@ public final class CheckpointStore implements AutoCloseable {
 
 	/**
 	 * Copies the state and begins to write it on rank 0. Waits for the previous
-	 * checkpoint first. A collective call if the optimizer is divided among the ranks;
-	 * otherwise rank 0 alone learns whether it was written.
+	 * checkpoint first, for which {@link #awaitWritten()} lets the other ranks wait too.
+	 * A collective call if the optimizer is divided among the ranks; otherwise rank 0
+	 * alone learns whether it was written.
 	 * @param progress progress of the job after its last step, which is a later one than
 	 * that of the previous checkpoint
 	 * @throws IllegalStateException before {@link #restore()} or {@link #open()}
@@ -210,8 +214,44 @@ public final class CheckpointStore implements AutoCloseable {
 		if (this.group.rank() != 0) {
 			return;
 		}
-		double waitedSeconds = (System.nanoTime() - start) / 1e9;
+		double waitedSeconds = (this.awaitedNanos + System.nanoTime() - start) / 1e9;
+		this.awaitedNanos = 0;
 		this.pending = this.writer.submit(() -> write(progress, waitedSeconds));
+	}
+
+	/**
+	 * Waits on every rank while rank 0 writes a checkpoint, however long it takes: rank 0
+	 * tells the others within the time limit of a call that it still writes. Call it
+	 * before {@link #save} and {@link #finish()}, in which rank 0 waits alone and the
+	 * others meanwhile in their next collective call. A collective call.
+	 * @throws CheckpointException on rank 0, if the write makes no progress for 60 s or
+	 * this thread is interrupted
+	 */
+	public void awaitWritten() {
+		long start = System.nanoTime();
+		while (broadcastBusy(isWriting())) {
+			// Rank 0 writes a large checkpoint.
+		}
+		this.awaitedNanos += System.nanoTime() - start;
+	}
+
+	/** Waits for a part of the time limit of a call. */
+	private boolean isWriting() {
+		if (this.pending == null) {
+			return false;
+		}
+		try {
+			if (this.writer.isWriting(this.pending, this.group.timeout().dividedBy(TOLD_PER_TIMEOUT))) {
+				return true;
+			}
+		}
+		catch (InterruptedException ex) {
+			throw interrupted(ex);
+		}
+		if (!this.pending.isDone()) {
+			throw stuck();
+		}
+		return false;
 	}
 
 	/**
@@ -260,8 +300,8 @@ public final class CheckpointStore implements AutoCloseable {
 	}
 
 	/**
-	 * Lets a checkpoint complete that is being written, reports it, and releases the
-	 * directory. Idempotent; after an interrupt, another call waits again.
+	 * Lets a checkpoint complete that is being written, also if this thread is
+	 * interrupted, reports it, and releases the directory. Idempotent.
 	 * @throws CheckpointException if the last checkpoint could not be written, or has
 	 * made no progress for 60 s
 	 */
@@ -270,12 +310,10 @@ public final class CheckpointStore implements AutoCloseable {
 		if (this.closed) {
 			return;
 		}
-		boolean ended = awaitWriter();
 		this.closed = true;
-		if (!ended) {
-			throw CheckpointException.onThisRank("a checkpoint in " + this.options.directory()
-					+ " has made no progress for " + PATIENCE.toSeconds() + " s; see whether its file system hangs",
-					null);
+		// Until it has ended, the thread uses the copy and the directory.
+		if (!this.writer.awaitEnd()) {
+			throw stuck();
 		}
 		try {
 			finish();
@@ -285,14 +323,9 @@ public final class CheckpointStore implements AutoCloseable {
 		}
 	}
 
-	/** Until it has ended, the thread uses the copy and the directory. */
-	private boolean awaitWriter() {
-		try {
-			return this.writer.awaitEnd();
-		}
-		catch (InterruptedException ex) {
-			throw interrupted(ex);
-		}
+	private CheckpointException stuck() {
+		return CheckpointException.onThisRank("a checkpoint in " + this.options.directory()
+				+ " has made no progress for " + PATIENCE.toSeconds() + " s; see whether its file system hangs", null);
 	}
 
 	private void release() {
@@ -381,15 +414,15 @@ public final class CheckpointStore implements AutoCloseable {
 		long now = System.nanoTime();
 		if (now - this.toldNanos >= this.group.timeout().toNanos() / TOLD_PER_TIMEOUT) {
 			this.toldNanos = now;
-			broadcastReading(true);
+			broadcastBusy(true);
 		}
 	}
 
-	/** Broadcasts whether rank 0 still reads, and returns that. */
-	private boolean broadcastReading(boolean own) {
-		int[] reading = { own ? 1 : 0 };
-		this.group.broadcast(MemorySegment.ofArray(reading), DataType.INT32, 0);
-		return reading[0] != 0;
+	/** Broadcasts whether rank 0 still reads or writes, and returns that. */
+	private boolean broadcastBusy(boolean own) {
+		int[] busy = { own ? 1 : 0 };
+		this.group.broadcast(MemorySegment.ofArray(busy), DataType.INT32, 0);
+		return busy[0] != 0;
 	}
 
 	private @Nullable String difference(JobFingerprint kept) {
@@ -470,7 +503,7 @@ public final class CheckpointStore implements AutoCloseable {
 					ex);
 		}
 		finally {
-			while (broadcastReading(false)) {
+			while (broadcastBusy(false)) {
 				// Rank 0 reads a large tensor.
 			}
 		}

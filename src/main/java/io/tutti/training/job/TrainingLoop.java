@@ -143,6 +143,7 @@ final class TrainingLoop implements AutoCloseable {
 			runEpoch(Math.toIntExact(progress().step() / this.schedule.stepsPerEpoch()));
 		}
 		if (this.checkpoints != null) {
+			this.checkpoints.awaitWritten();
 			this.checkpoints.finish();
 		}
 	}
@@ -225,6 +226,7 @@ final class TrainingLoop implements AutoCloseable {
 				if (!last) {
 					requireFiniteParameters();
 				}
+				this.checkpoints.awaitWritten();
 				this.checkpoints.save(current().resumable());
 			}
 		}

@@ -489,7 +489,7 @@ class ShardedCheckpointTest {
 	}
 
 	@Test
-	void aCloseThatWasInterruptedCanBeRepeated() throws Exception {
+	void anInterruptDoesNotEndTheWaitOfACloseForTheWrite() throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
 			// Writing it takes far longer than the way to close().
 			Map<String, Tensor> parameters = Map.of("large", torch.zeros(1 << 23).requires_grad_(true));
@@ -499,10 +499,8 @@ class ShardedCheckpointTest {
 				store.open();
 				store.save(new Progress(1, 0, 0));
 				Thread.currentThread().interrupt();
-				assertThatThrownBy(store::close).isInstanceOf(CheckpointException.class)
-					.hasMessageContaining("interrupted");
-				assertThat(Thread.interrupted()).isTrue();
 				store.close();
+				assertThat(Thread.interrupted()).isTrue();
 			}
 		}
 		CheckpointFixture.lock(this.directory).close();

@@ -23,6 +23,7 @@ import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.backend.RankThreads.Outcome;
 import io.tutti.engine.backend.SimulatedWorld;
 import io.tutti.training.SharesLibtorch;
+import io.tutti.training.checkpoint.CheckpointException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -132,6 +133,33 @@ class ElasticJobEndTest {
 			assertThat(outcomes.get(1).failure()).isInstanceOf(GroupAbortedException.class)
 				.hasMessageContaining(
 						"rank 0 cannot continue training: java.lang.IllegalStateException: the second step");
+		}
+	}
+
+	/** The others wait for the end of the last write. */
+	@Test
+	void aCheckpointThatCannotBeWrittenEndsTheJobOnEveryRank(@TempDir Path directory) throws Exception {
+		ClassifierJob job = new ClassifierJob(1, 32, 0.05, 42, 1, null, directory, 0, null);
+		TrainingListener obstructing = new TrainingListener() {
+
+			@Override
+			public void started(TrainingPlan plan) {
+				assertThat(directory.resolve("step-00000045.0.tmp").toFile().mkdir()).isTrue();
+			}
+
+		};
+		try (SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS.withCollective(LIMIT))) {
+			List<Outcome<TrainingSummary>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
+				try (EndsOnce group = new EndsOnce(world.group(rank), new CountDownLatch(1))) {
+					return new TrainingJob(group, job.task(), job.options(),
+							(rank == 0) ? obstructing : TrainingListener.NONE)
+						.run();
+				}
+			});
+			assertThat(outcomes.get(0).failure()).isInstanceOf(CheckpointException.class)
+				.hasMessageContaining("cannot write checkpoint of step 45");
+			assertThat(outcomes.get(1).failure()).isInstanceOf(GroupAbortedException.class)
+				.hasMessageContaining("rank 0 cannot continue training: cannot write checkpoint of step 45");
 		}
 	}
 

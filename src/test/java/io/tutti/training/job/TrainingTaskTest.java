@@ -1,22 +1,30 @@
 package io.tutti.training.job;
 
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.io.IOException;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.stream.Stream;
 
+import io.tutti.DataType;
 import io.tutti.ExitCode;
 import io.tutti.GroupAbortedException;
+import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.backend.RankThreads.Outcome;
@@ -486,6 +494,51 @@ class TrainingTaskTest {
 				.hasMessageContaining("failed in learningRate: IllegalStateException: the second step");
 		}
 		assertThat(CheckpointFixture.steps(this.directory)).containsExactly(1L);
+	}
+
+	/** The second write follows another one, or ends with the job. */
+	@ParameterizedTest
+	@ValueSource(ints = { 1, 2 })
+	void aCheckpointMayTakeLongerToWriteThanACollectiveCallMayTake(int epochs) throws Exception {
+		try (HeldCheckpoints held = new HeldCheckpoints();
+				SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS.withCollective(Duration.ofSeconds(2)))) {
+			CompletableFuture.delayedExecutor(4, TimeUnit.SECONDS).execute(held::release);
+			List<Outcome<TrainingSummary>> outcomes = RankThreads.outcomes(2, LIMIT,
+					(rank) -> new TrainingJob(world.group(rank), new Line(), options(epochs, this.directory),
+							TrainingListener.NONE)
+						.run());
+			assertThat(outcomes).allSatisfy((outcome) -> assertThat(outcome.failure()).isNull());
+			assertThat(outcomes.getFirst().value().checkpointSeconds()).as("before the second write")
+				.isGreaterThan((epochs > 1) ? 1 : 0);
+		}
+		assertThat(CheckpointFixture.steps(this.directory)).hasSize(epochs);
+	}
+
+	/** A task that is cancelled, for example. */
+	@Test
+	void aJobThatIsInterruptedWhileItsCheckpointIsWrittenLeavesTheDirectoryToTheNextOne() throws Exception {
+		try (HeldCheckpoints held = new HeldCheckpoints(); SimulatedWorld world = new SimulatedWorld(1, TIMEOUTS)) {
+			TrainingListener interrupting = new TrainingListener() {
+				@Override
+				public void step(long step, double loss) {
+					if (step == 2) {
+						CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS).execute(held::release);
+						Thread.currentThread().interrupt();
+					}
+				}
+			};
+			List<Outcome<Boolean>> interrupted = RankThreads.outcomes(1, LIMIT, (rank) -> {
+				assertThatExceptionOfType(CheckpointException.class).isThrownBy(
+						new TrainingJob(world.group(rank), new Line(), options(2, this.directory), interrupting)::run)
+					.withMessageContaining("interrupted")
+					.satisfies((ex) -> assertThat(ex.getSuppressed()).isEmpty());
+				return Thread.interrupted();
+			});
+			assertThat(interrupted.getFirst().failure()).isNull();
+			assertThat(interrupted.getFirst().value()).as("interrupted").isTrue();
+		}
+		assertThat(CheckpointFixture.steps(this.directory)).containsExactly(1L);
+		train(1, (_) -> new Line(), options(2, this.directory));
 	}
 
 	/** As a task in Kotlin may do without declaring it. */
