@@ -11,7 +11,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 import io.tutti.CollectiveException;
@@ -208,7 +210,7 @@ public final class CheckpointStore implements AutoCloseable {
 		long start = System.nanoTime();
 		this.savedStep = -1;
 		if (this.group.rank() == 0 || this.state.isDivided()) {
-			this.state.stage(this::finish);
+			this.state.stage(this::finish, this.group.rank() == 0);
 		}
 		this.savedStep = progress.step();
 		if (this.group.rank() != 0) {
@@ -441,9 +443,9 @@ public final class CheckpointStore implements AutoCloseable {
 		Path checkpoint = this.options.directory().resolve(contents.name());
 		try (Arena arena = Arena.ofShared()) {
 			List<StoredTensor> model = broadcast(checkpoint, contents.model(),
-					(files != null) ? files::readModel : null, arena);
+					(files != null) ? files::readModel : null, (_) -> true, arena);
 			List<StoredTensor> optimizer = broadcast(checkpoint, contents.optimizer(),
-					(files != null) ? files::readOptimizer : null, arena);
+					(files != null) ? files::readOptimizer : null, this.state::updates, arena);
 			FailTogether.run(this.group, () -> {
 				replace(checkpoint, model, optimizer);
 				replaced.accept(contents.progress());
@@ -472,17 +474,31 @@ public final class CheckpointStore implements AutoCloseable {
 	}
 
 	/**
-	 * Broadcasts tensors of rank 0.
+	 * Broadcasts tensors of rank 0. One that this rank does not keep is in memory only
+	 * until the next.
 	 * @param source reads their data, {@code null} on other ranks
+	 * @param kept which tensors this rank keeps
 	 */
 	private List<StoredTensor> broadcast(Path checkpoint, List<TensorHeader> headers, @Nullable Source source,
-			Arena arena) {
+			Predicate<TensorHeader> kept, Arena arena) {
 		List<StoredTensor> tensors = new ArrayList<>();
 		for (TensorHeader header : headers) {
-			FailTogether.run(this.group, () -> tensors.add(read(checkpoint, header, source, arena)));
-			StateBroadcast.broadcast(0, this.group, tensors.getLast().data());
+			try (Arena passing = Arena.ofShared()) {
+				boolean keeps = kept.test(header);
+				StoredTensor tensor = broadcast(checkpoint, header, source, keeps ? arena : passing);
+				if (keeps) {
+					tensors.add(tensor);
+				}
+			}
 		}
 		return tensors;
+	}
+
+	private StoredTensor broadcast(Path checkpoint, TensorHeader header, @Nullable Source source, Arena arena) {
+		AtomicReference<StoredTensor> read = new AtomicReference<>();
+		FailTogether.run(this.group, () -> read.set(read(checkpoint, header, source, arena)));
+		StateBroadcast.broadcast(0, this.group, read.get().data());
+		return read.get();
 	}
 
 	/** Every rank makes the same calls, also if it fails. */

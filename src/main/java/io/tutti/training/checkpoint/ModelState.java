@@ -163,29 +163,39 @@ public final class ModelState implements AutoCloseable {
 	void stage() {
 		requireUnclaimed();
 		stage(() -> {
-		});
+		}, true);
 	}
 
 	/**
 	 * Copies the state after an action of this rank. If the optimizer is divided, a
 	 * failure of either is one of every rank.
+	 * @param withModel whether to copy the model, which is the same on every rank
 	 */
-	void stage(Runnable before) {
+	void stage(Runnable before, boolean withModel) {
 		if (this.parts == null) {
 			before.run();
-			copy();
+			copy(withModel);
 			return;
 		}
 		try (PointerScope _ = new PointerScope()) {
 			this.parts.collect(() -> {
 				before.run();
-				copy();
+				copy(withModel);
 				return ownOptimizer();
 			});
 		}
 	}
 
-	private void copy() {
+	private void copy(boolean withModel) {
+		if (withModel) {
+			copyModel();
+		}
+		if (this.optimizer != null) {
+			OptimizerTensors.save(this.optimizer, this.archive);
+		}
+	}
+
+	private void copyModel() {
 		if (this.staged == null) {
 			this.staged = this.headers.stream()
 				.map((header) -> new StoredTensor(header, this.arena.allocate(header.bytes(), ALIGNMENT)))
@@ -201,9 +211,6 @@ public final class ModelState implements AutoCloseable {
 				}
 				copy.data().copyFrom(values.data());
 			}
-		}
-		if (this.optimizer != null) {
-			OptimizerTensors.save(this.optimizer, this.archive);
 		}
 	}
 
@@ -276,6 +283,15 @@ public final class ModelState implements AutoCloseable {
 	}
 
 	/**
+	 * Whether this rank's optimizer has a place for a tensor of an optimizer's state, if
+	 * it is divided.
+	 */
+	boolean updates(TensorHeader header) {
+		return this.parts == null || ParameterGroups.isPart(header)
+				|| this.updated.contains(OptimizerTensors.parameter(header));
+	}
+
+	/**
 	 * Replaces the optimizer's state, unless it has a state of a parameter that the other
 	 * lacks.
 	 * @return what prevents it, in which case nothing changes; {@code null} if nothing
@@ -285,11 +301,7 @@ public final class ModelState implements AutoCloseable {
 		if (this.optimizer == null) {
 			return null;
 		}
-		List<StoredTensor> own = (this.parts == null) ? stored
-				: stored.stream()
-					.filter((tensor) -> ParameterGroups.isPart(tensor.header())
-							|| this.updated.contains(OptimizerTensors.parameter(tensor.header())))
-					.toList();
+		List<StoredTensor> own = stored.stream().filter((tensor) -> updates(tensor.header())).toList();
 		String surplus = OptimizerTensors.load(this.optimizer, own, this.parameters, this.device);
 		return (surplus != null) ? "the optimizer has a state of " + surplus
 				+ ", which the other state lacks: restore into a new optimizer" : null;

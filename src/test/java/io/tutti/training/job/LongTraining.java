@@ -1,16 +1,8 @@
 package io.tutti.training.job;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
@@ -23,6 +15,7 @@ import javax.management.ObjectName;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.backend.SimulatedWorld;
+import io.tutti.training.AllocatedMemory;
 import io.tutti.training.DataParallelSettings;
 import io.tutti.training.DistributedDataParallel;
 import io.tutti.training.Overlap;
@@ -131,8 +124,8 @@ final class LongTraining {
 
 	private static void print() {
 		long heap = heapBytes();
-		IO.println("usage " + allocatedBytes().map((bytes) -> bytes - virtualMachineBytes()).orElse(0L) + " " + heap
-				+ " " + Pointer.totalCount());
+		IO.println("usage " + AllocatedMemory.bytes().map((bytes) -> bytes - virtualMachineBytes()).orElse(0L) + " "
+				+ heap + " " + Pointer.totalCount());
 	}
 
 	/**
@@ -175,25 +168,6 @@ final class LongTraining {
 		catch (JMException ex) {
 			throw new IllegalStateException(ex);
 		}
-	}
-
-	/** Bytes that {@code malloc} has given out; empty without glibc 2.33 or later. */
-	@SuppressWarnings("restricted") // mallinfo2 returns ten numbers and has no arguments
-	private static Optional<Long> allocatedBytes() {
-		Linker linker = Linker.nativeLinker();
-		MemoryLayout numbers = MemoryLayout.structLayout(MemoryLayout.sequenceLayout(10, ValueLayout.JAVA_LONG));
-		return linker.defaultLookup().find("mallinfo2").map((function) -> {
-			MethodHandle call = linker.downcallHandle(function, FunctionDescriptor.of(numbers));
-			try (Arena arena = Arena.ofConfined()) {
-				MemorySegment info = (MemorySegment) call.invoke(arena);
-				long mapped = info.getAtIndex(ValueLayout.JAVA_LONG, 4);
-				long inUse = info.getAtIndex(ValueLayout.JAVA_LONG, 7);
-				return mapped + inUse;
-			}
-			catch (Throwable ex) {
-				throw new IllegalStateException(ex);
-			}
-		});
 	}
 
 }
