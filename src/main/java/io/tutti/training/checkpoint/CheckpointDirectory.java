@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -168,17 +169,19 @@ final class CheckpointDirectory implements Closeable {
 
 	/**
 	 * Adds a checkpoint, unless an earlier generation of an elastic group has completed
-	 * one of the same step. Checkpoints of the same and later steps that an earlier job
-	 * has left get another name, since a restart would restore them instead.
-	 * @return its directory
+	 * one of the same step. Checkpoints that an earlier job has left get another name,
+	 * since a restart would restore those of later steps instead, and {@link #prune}
+	 * delete the others. So does one of the same step that this job has added before it
+	 * has gone back.
+	 * @return its directory; empty if there was one
 	 * @throws IOException if it cannot be written; nothing of it is left
 	 */
-	Path add(long step, Content content) throws IOException {
+	Optional<Path> add(long step, Content content) throws IOException {
 		requireNewest();
-		setAsideFrom(step);
+		setAsideEarlier();
 		Path target = directory(step);
-		if (Files.isDirectory(target)) {
-			return target;
+		if (this.owner.job() != 0 && Files.isDirectory(target)) {
+			return Optional.empty();
 		}
 		Path temporary = this.path.resolve(target.getFileName() + "." + this.owner.generation() + TEMPORARY);
 		try {
@@ -186,9 +189,11 @@ final class CheckpointDirectory implements Closeable {
 			content.writeTo(temporary);
 			AtomicFile.flushDirectory(temporary);
 			requireNewest();
-			Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE);
-			AtomicFile.flushDirectory(this.path);
-			return target;
+			if (Files.isDirectory(target)) {
+				setAside(target);
+			}
+			publish(temporary, target);
+			return Optional.of(target);
 		}
 		catch (IOException | RuntimeException | Error ex) {
 			try {
@@ -202,18 +207,34 @@ final class CheckpointDirectory implements Closeable {
 		}
 	}
 
+	/** A checkpoint that a crash could lose is none. */
+	private void publish(Path temporary, Path target) throws IOException {
+		Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE);
+		try {
+			AtomicFile.flushDirectory(this.path);
+		}
+		catch (IOException ex) {
+			Files.move(target, temporary, StandardCopyOption.ATOMIC_MOVE);
+			throw ex;
+		}
+	}
+
 	private Path directory(long step) {
 		return this.path.resolve(String.format(Locale.ROOT, "step-%08d", step));
 	}
 
-	private void setAsideFrom(long step) throws IOException {
+	private void setAsideEarlier() throws IOException {
 		for (Entry old : this.earlier) {
-			if (old.step() >= step && Files.isDirectory(old.path())) {
+			if (Files.isDirectory(old.path())) {
 				requireNewest();
-				Files.move(old.path(), aside(old.path()), StandardCopyOption.ATOMIC_MOVE);
+				setAside(old.path());
 			}
 		}
 		forgetEarlier();
+	}
+
+	private static void setAside(Path checkpoint) throws IOException {
+		Files.move(checkpoint, aside(checkpoint), StandardCopyOption.ATOMIC_MOVE);
 	}
 
 	/** A name that no other job has used. */
@@ -244,8 +265,9 @@ final class CheckpointDirectory implements Closeable {
 			try {
 				Files.move(old.path(), temporary, StandardCopyOption.ATOMIC_MOVE);
 			}
-			catch (NoSuchFileException ex) {
-				// Another generation of the job has deleted it.
+			catch (IOException ex) {
+				// Another generation of the job has deleted it, or the next call tries
+				// again.
 			}
 			deleteNowOrLater(temporary);
 		}

@@ -68,7 +68,7 @@ public final class CheckpointStore implements AutoCloseable {
 	/** Step of the latest checkpoint, -1 if there is none and after one that failed. */
 	private long savedStep = -1;
 
-	private @Nullable Future<SavedCheckpoint> pending;
+	private @Nullable Future<Optional<SavedCheckpoint>> pending;
 
 	/** Time spent in {@link #awaitWritten()} since the last checkpoint. */
 	private long awaitedNanos;
@@ -267,18 +267,18 @@ public final class CheckpointStore implements AutoCloseable {
 	}
 
 	/**
-	 * Waits until the last checkpoint is complete and reports it, unless a later
-	 * generation of an elastic group writes the checkpoints by now.
+	 * Waits until the last checkpoint is complete and reports it, unless another
+	 * generation of an elastic group has written it or writes the checkpoints by now.
 	 * @throws CheckpointException if it could not be written
 	 */
 	public void finish() {
-		Future<SavedCheckpoint> last = this.pending;
+		Future<Optional<SavedCheckpoint>> last = this.pending;
 		if (last == null) {
 			return;
 		}
 		this.pending = null;
 		try {
-			this.listener.accept(last.get());
+			last.get().ifPresent(this.listener);
 		}
 		catch (ExecutionException ex) {
 			this.savedStep = -1;
@@ -526,21 +526,21 @@ public final class CheckpointStore implements AutoCloseable {
 	}
 
 	/** Runs on the writing thread. */
-	private SavedCheckpoint write(Progress progress, double waitedSeconds)
+	private Optional<SavedCheckpoint> write(Progress progress, double waitedSeconds)
 			throws CheckpointDirectory.SupersededException {
 		long start = System.nanoTime();
 		try (PointerScope _ = new PointerScope()) {
 			List<StoredTensor> model = this.state.stagedModel();
 			List<StoredTensor> optimizer = this.state.stagedOptimizer();
-			Path written = this.directory.add(progress.step(),
+			Optional<Path> written = this.directory.add(progress.step(),
 					(path) -> CheckpointFiles.write(path, this.job, progress, this.state.optimizerType(), model,
 							optimizer, CheckpointFiles.SHARD_BYTES, this.writer::progressed));
-			this.directory.prune(this.options.keep());
+			prune();
 			long bytes = Stream.concat(model.stream(), optimizer.stream())
 				.mapToLong((tensor) -> tensor.data().byteSize())
 				.sum();
-			return new SavedCheckpoint(written, progress.step(), bytes, waitedSeconds,
-					(System.nanoTime() - start) / 1e9);
+			return written.map((path) -> new SavedCheckpoint(path, progress.step(), bytes, waitedSeconds,
+					(System.nanoTime() - start) / 1e9));
 		}
 		catch (CheckpointDirectory.SupersededException ex) {
 			throw ex;
@@ -550,6 +550,15 @@ public final class CheckpointStore implements AutoCloseable {
 					+ this.options.directory() + ": " + FailureReason.of(ex)
 					+ "; the previous checkpoint is unchanged. Free space or give another directory, then start the job again",
 					ex);
+		}
+	}
+
+	private void prune() {
+		try {
+			this.directory.prune(this.options.keep());
+		}
+		catch (IOException ex) {
+			// The new checkpoint is complete; after the next one this is tried again.
 		}
 	}
 

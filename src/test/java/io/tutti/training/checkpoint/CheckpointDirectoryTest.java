@@ -120,7 +120,7 @@ class CheckpointDirectoryTest {
 
 	@ParameterizedTest
 	@ValueSource(longs = { 0, JOB })
-	void aNewJobIsNotHiddenByLaterCheckpointsOfAnEarlierOne(long job) throws Exception {
+	void aNewJobNeitherContinuesFromNorDeletesCheckpointsOfAnEarlierOne(long job) throws Exception {
 		try (CheckpointDirectory earlier = new CheckpointDirectory(this.path, new Owner(0, 0))) {
 			for (long step : List.of(5L, 10L, 1000L)) {
 				earlier.add(step, CONTENT);
@@ -131,8 +131,7 @@ class CheckpointDirectoryTest {
 			next.prune(1);
 			assertThat(steps()).containsExactly(10L);
 			assertThat(this.path.resolve("step-00000010").resolve("data")).hasContent("new");
-			assertThat(names()).contains("step-00000010.earlier", "step-00001000.earlier")
-				.doesNotContain("step-00000005");
+			assertThat(names()).contains("step-00000005.earlier", "step-00000010.earlier", "step-00001000.earlier");
 		}
 	}
 
@@ -185,6 +184,17 @@ class CheckpointDirectoryTest {
 		assertThat(this.path.resolve("step-00000010.earlier-2").resolve("data")).hasContent("second");
 		assertThat(this.path.resolve("step-00000010.earlier-3").resolve("data")).hasContent("third");
 		assertThat(steps()).containsExactly(10L);
+	}
+
+	/** The first one was published, and then its job failed and has gone back. */
+	@Test
+	void aSecondCheckpointOfAStepIsPublishedAndTheFirstSetAside() throws Exception {
+		try (CheckpointDirectory directory = new CheckpointDirectory(this.path)) {
+			directory.add(10, CONTENT);
+			directory.add(10, (path) -> Files.writeString(path.resolve("data"), "new"));
+		}
+		assertThat(this.path.resolve("step-00000010").resolve("data")).hasContent("new");
+		assertThat(this.path.resolve("step-00000010.earlier").resolve("data")).hasContent("x");
 	}
 
 	/** Both have the state after this step. */

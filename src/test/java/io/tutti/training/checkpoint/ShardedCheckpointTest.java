@@ -893,6 +893,53 @@ class ShardedCheckpointTest {
 		}
 	}
 
+	/** For example while a reader on NFS has an older one open. */
+	@Test
+	void aCheckpointIsWrittenAlsoIfAnOlderOneCannotBeDeleted() throws Exception {
+		List<Long> saved = new ArrayList<>();
+		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
+			Map<String, Tensor> parameters = parameters();
+			try (Optimizer optimizer = adam(new TensorVector(parameters.values().toArray(new Tensor[0])));
+					CheckpointStore store = new CheckpointStore(world.group(0),
+							new CheckpointOptions(this.directory, 0, 1), JOB,
+							new ModelState(ModelTensors.of(parameters), optimizer, TrainingDevice.CPU),
+							(checkpoint) -> saved.add(checkpoint.step()), 0)) {
+				store.open();
+				store.save(new Progress(1, 0, 0));
+				store.finish();
+				Files.createDirectories(this.directory.resolve("step-00000001.0.old.tmp").resolve("part"));
+				store.save(new Progress(2, 0, 0));
+				store.finish();
+				store.save(new Progress(3, 0, 0));
+			}
+		}
+		assertThat(saved).containsExactly(1L, 2L, 3L);
+		assertThat(CheckpointFixture.steps(this.directory)).as("the next one deletes it").containsExactly(3L);
+	}
+
+	@Test
+	void aGenerationReportsOnlyTheCheckpointsThatItHasWritten() throws Exception {
+		List<String> saved = new ArrayList<>();
+		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
+			Map<String, Tensor> parameters = parameters();
+			try (Optimizer optimizer = adam(new TensorVector(parameters.values().toArray(new Tensor[0])))) {
+				for (long generation = 1; generation <= 2; generation++) {
+					String from = "generation " + generation + " step ";
+					ProcessGroup group = observed(world.group(0), Map.of("generation", generation), (_) -> {
+					});
+					try (CheckpointStore store = new CheckpointStore(group, new CheckpointOptions(this.directory, 0, 9),
+							JOB, new ModelState(ModelTensors.of(parameters), optimizer, TrainingDevice.CPU),
+							(checkpoint) -> saved.add(from + checkpoint.step()), 7)) {
+						store.open();
+						store.save(new Progress(5, 0, 0));
+						store.save(new Progress(5 + generation, 0, 0));
+					}
+				}
+			}
+		}
+		assertThat(saved).containsExactly("generation 1 step 5", "generation 1 step 6", "generation 2 step 7");
+	}
+
 	/** What one process does with its store. */
 	private interface AloneWith {
 
