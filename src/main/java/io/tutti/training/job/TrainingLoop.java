@@ -126,13 +126,7 @@ final class TrainingLoop implements AutoCloseable {
 			int epoch = Math.toIntExact(progress().step() / this.schedule.stepsPerEpoch()) - 1;
 			stop = endEpoch(epoch, stop);
 		}
-		if (stop) {
-			stop();
-		}
-		if (this.checkpoints != null && isSaved(epochEnd)) {
-			requireFiniteParameters();
-			this.checkpoints.save(current().resumable());
-		}
+		save(stop, epochEnd);
 	}
 
 	void run() {
@@ -169,7 +163,8 @@ final class TrainingLoop implements AutoCloseable {
 			if (epochEnd) {
 				stop = endEpoch(epoch, stop);
 			}
-			endStep(stop, epochEnd);
+			save(stop, epochEnd);
+			this.commit.run();
 		}
 	}
 
@@ -215,7 +210,8 @@ final class TrainingLoop implements AutoCloseable {
 		return stop ? OptionalDouble.empty() : this.test.score(progress().step());
 	}
 
-	private void endStep(boolean asked, boolean epochEnd) {
+	/** Saves the state after a step, if a checkpoint is due and it has not diverged. */
+	private void save(boolean asked, boolean epochEnd) {
 		boolean last = progress().step() == totalSteps();
 		if (last ? checkEnd(asked) : asked) {
 			stop();
@@ -230,7 +226,6 @@ final class TrainingLoop implements AutoCloseable {
 				this.checkpoints.save(current().resumable());
 			}
 		}
-		this.commit.run();
 	}
 
 	private void stop() {

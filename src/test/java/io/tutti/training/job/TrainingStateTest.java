@@ -1,9 +1,13 @@
 package io.tutti.training.job;
 
+import java.lang.reflect.Proxy;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalDouble;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 
 import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
@@ -12,10 +16,14 @@ import io.tutti.engine.backend.SimulatedWorld;
 import io.tutti.training.SampleCounts;
 import io.tutti.training.SharesLibtorch;
 import io.tutti.training.TrainingDevice;
+import io.tutti.training.TrainingTask;
+import io.tutti.training.checkpoint.CheckpointFixture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * A lost rank may have ended the last collective call on some of the others only: their
@@ -107,6 +115,17 @@ class TrainingStateTest {
 		assertThat(JobRecord.START.restored(ended.resumable()).afterStep(3, 1).progress()).isEqualTo(next.progress());
 	}
 
+	/** The group broke after the last step, before its check. */
+	@Test
+	void noCheckpointOfADivergedModelIsWrittenAfterTheLastStep(@TempDir Path directory) throws Exception {
+		ClassifierJob digits = ClassifierJob.defaults();
+		ClassifierJob job = new ClassifierJob(1, digits.globalBatch(), digits.learningRate(), 1, 1, null, directory, 0,
+				null);
+		assertThatExceptionOfType(TrainingDivergedException.class).isThrownBy(() -> resume(job,
+				TrainingStateTest::guessingBetter, (_, state) -> state.become(state.current().withLossBefore(0.01))));
+		assertThat(CheckpointFixture.list(directory)).isEmpty();
+	}
+
 	/** What a rank has done with its state before the generation begins. */
 	private interface Before {
 
@@ -116,10 +135,22 @@ class TrainingStateTest {
 
 	/** Two ranks resume after the last step of the first epoch. */
 	private static List<Seen> resume(Before before) throws Exception {
-		ClassifierJob job = ClassifierJob.defaults();
+		return resume(ClassifierJob.defaults(), ClassifierJob::task, before);
+	}
+
+	/** The classifier, of which a loss is expected that it does not have. */
+	private static TrainingTask guessingBetter(ClassifierJob job) {
+		TrainingTask task = job.task();
+		return (TrainingTask) Proxy.newProxyInstance(TrainingTask.class.getClassLoader(),
+				new Class<?>[] { TrainingTask.class }, (_, method, arguments) -> method.getName().equals("guessingLoss")
+						? OptionalDouble.of(0.01) : method.invoke(task, arguments));
+	}
+
+	private static List<Seen> resume(ClassifierJob job, Function<ClassifierJob, TrainingTask> creates, Before before)
+			throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS)) {
 			return RankThreads.run(2, Duration.ofSeconds(40), (rank) -> {
-				GuardedTask task = new GuardedTask(job.task());
+				GuardedTask task = new GuardedTask(creates.apply(job));
 				try (task) {
 					SampleCounts samples = task.load(1, TrainingDevice.CPU);
 					Replica replica = new Replica(task, 1, TrainingDevice.CPU, true, false);
