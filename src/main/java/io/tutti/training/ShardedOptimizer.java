@@ -45,6 +45,8 @@ public final class ShardedOptimizer implements AutoCloseable {
 	/** To be compared with the other ranks'; {@code null} from the first step on. */
 	private @Nullable String layout;
 
+	private long waitedNanos;
+
 	/**
 	 * Divides the parameters that require a gradient, so that the ranks' parts are about
 	 * equal in bytes. Not a collective call, but every rank creates it from the same
@@ -174,11 +176,21 @@ public final class ShardedOptimizer implements AutoCloseable {
 				throw ex;
 			}
 		}
+		long start = System.nanoTime();
 		for (int rank = 0; rank < this.parts.size(); rank++) {
 			if (!this.parts.get(rank).isEmpty()) {
 				TensorBroadcast.from(rank, this.group, this.parts.get(rank));
 			}
 		}
+		this.waitedNanos += System.nanoTime() - start;
+	}
+
+	/**
+	 * {@return the total time in nanoseconds in which steps have exchanged the updated
+	 * parameters}
+	 */
+	public long waitedNanos() {
+		return this.waitedNanos;
 	}
 
 	/**

@@ -35,6 +35,8 @@ final class BufferAverage implements AutoCloseable {
 	/** The averaged buffers after the last step, which are equal on all ranks. */
 	private final List<Tensor> last;
 
+	private long waitedNanos;
+
 	/**
 	 * Creates the average of buffers that are equal on all ranks.
 	 * @param buffers the distinct buffers; the caller keeps them open
@@ -82,7 +84,7 @@ final class BufferAverage implements AutoCloseable {
 			// Without a sample this rank has only the values before the step.
 			values.narrow(0, 0, values.numel() - changed.numel()).fill_(new Scalar(Long.MIN_VALUE));
 		}
-		this.group.allReduce(TensorMemory.of(values), DataType.INT64, ReduceOp.MAX);
+		allReduce(values, DataType.INT64, ReduceOp.MAX);
 		distribute(values, all);
 		long[] onSomeRank = TensorMemory.of(changed).toArray(ValueLayout.JAVA_LONG);
 		return IntStream.range(0, onSomeRank.length).filter((index) -> onSomeRank[index] != 0).boxed().toList();
@@ -96,9 +98,20 @@ final class BufferAverage implements AutoCloseable {
 		Tensor own = flat(buffers, torch.ScalarType.Double);
 		// Zero times an infinite value is no number.
 		Tensor values = (weight > 0) ? own.mul(new Scalar(weight)) : torch.zeros_like(own);
-		this.group.allReduce(TensorMemory.of(values), DataType.FLOAT64, ReduceOp.SUM);
+		allReduce(values, DataType.FLOAT64, ReduceOp.SUM);
 		distribute(values, buffers);
 		changed.forEach((index) -> this.last.get(index).copy_(this.averaged.get(index)));
+	}
+
+	private void allReduce(Tensor values, DataType type, ReduceOp operator) {
+		long start = System.nanoTime();
+		this.group.allReduce(TensorMemory.of(values), type, operator);
+		this.waitedNanos += System.nanoTime() - start;
+	}
+
+	/** Total time in which the ranks have exchanged values. */
+	long waitedNanos() {
+		return this.waitedNanos;
 	}
 
 	/** A complex tensor as a view of its real and imaginary parts. */

@@ -230,7 +230,9 @@ final class Replica implements AutoCloseable {
 
 	private void begin() {
 		this.inStep = true;
-		copy(this.distinctBuffers, this.savedBuffers);
+		if (!this.savedBuffers.isEmpty()) {
+			copy(this.distinctBuffers, this.savedBuffers);
+		}
 	}
 
 	/** Restores the buffers that an incomplete step has modified. */
@@ -241,9 +243,9 @@ final class Replica implements AutoCloseable {
 		}
 	}
 
-	private void copy(List<Tensor> from, List<Tensor> to) {
+	private static void copy(List<Tensor> from, List<Tensor> to) {
 		try (NoGradGuard _ = new NoGradGuard()) {
-			for (int index = 0; index < this.savedBuffers.size(); index++) {
+			for (int index = 0; index < from.size(); index++) {
 				to.get(index).copy_(from.get(index));
 			}
 		}
@@ -287,6 +289,12 @@ final class Replica implements AutoCloseable {
 		return loss.item_double();
 	}
 
+	/** Total time in which steps in this group only communicated. */
+	long waitedNanos() {
+		return replicas().waitedNanos() + membership().bufferAverage().waitedNanos()
+				+ ((this.divided != null) ? this.divided.waitedNanos() : 0);
+	}
+
 	/** Total time in which steps selected their samples from the data. */
 	long selectionNanos() {
 		return this.selectionNanos;
@@ -310,9 +318,25 @@ final class Replica implements AutoCloseable {
 
 	private OptionalDouble mean(int count, Function<Batch, Tensor> values, BooleanSupplier stop) {
 		ProcessGroup group = membership().group();
-		double[] sumAndCount = sum(Share.of(count, group.rank(), group.worldSize()), values, stop);
+		double[] sumAndCount = sumWithBuffers(Share.of(count, group.rank(), group.worldSize()), values, stop);
 		group.allReduce(sumAndCount, ReduceOp.SUM);
 		return (sumAndCount[1] < count) ? OptionalDouble.empty() : OptionalDouble.of(sumAndCount[0] / count);
+	}
+
+	/**
+	 * Evaluates as {@link #sum} does. The ranks evaluate different numbers of parts, so
+	 * that buffers that change, such as a counter of calls, keep their values.
+	 */
+	private double[] sumWithBuffers(Share share, Function<Batch, Tensor> values, BooleanSupplier stop) {
+		try (PointerScope _ = new PointerScope(); NoGradGuard _ = new NoGradGuard()) {
+			List<Tensor> before = this.distinctBuffers.stream().map(Tensor::clone).toList();
+			try {
+				return sum(share, values, stop);
+			}
+			finally {
+				copy(before, this.distinctBuffers);
+			}
+		}
 	}
 
 	/** Evaluates parts of a range, so that memory use does not grow with the data. */

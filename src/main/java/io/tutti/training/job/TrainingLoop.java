@@ -172,7 +172,7 @@ final class TrainingLoop implements AutoCloseable {
 	private boolean runStep(int[] order, int epoch, int stepInEpoch) {
 		long start = System.nanoTime();
 		long dataNanos = this.replica.selectionNanos();
-		long waitedNanos = this.replica.replicas().waitedNanos();
+		long waitedNanos = this.replica.waitedNanos();
 		int batch = this.schedule.batchSize(stepInEpoch);
 		TrainingStep step = new TrainingStep(progress().step(), epoch, this.schedule.stepsPerEpoch(),
 				this.options.epochs());
@@ -183,7 +183,7 @@ final class TrainingLoop implements AutoCloseable {
 		this.state.become(current().afterStep(all.lossSum(), batch));
 		this.divergence.step(progress().step(), all.lossSum());
 		StepTimes took = new StepTimes(batch, System.nanoTime() - start, this.replica.selectionNanos() - dataNanos,
-				this.replica.replicas().waitedNanos() - waitedNanos);
+				this.replica.waitedNanos() - waitedNanos);
 		this.times = this.times.plus(took);
 		this.shares.record(samples.length, took.nanos() - took.exposedNanos());
 		this.listener.step(progress().step(), all.lossSum() / batch);

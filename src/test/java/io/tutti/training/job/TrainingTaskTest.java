@@ -77,6 +77,8 @@ class TrainingTaskTest {
 
 	private static final Timeouts TIMEOUTS = Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(60));
 
+	private static final Duration DELAY = Duration.ofMillis(100);
+
 	@TempDir
 	private Path directory;
 
@@ -240,9 +242,9 @@ class TrainingTaskTest {
 	}
 
 	/** Without a gradient, so that the result is the same at any world size. */
-	private static final class Countdown extends Line {
+	private static class Countdown extends Line {
 
-		private Tensor steps;
+		Tensor steps;
 
 		@Override
 		public SampleCounts load(long seed, TrainingDevice device) {
@@ -272,6 +274,72 @@ class TrainingTaskTest {
 			return torch.ones(batch.size());
 		}
 
+	}
+
+	/** Rank 1 has no sample to evaluate. */
+	@Test
+	void buffersThatChangeInAnEvaluationKeepTheirValues() throws Exception {
+		List<Tensor> counters = Collections.synchronizedList(new ArrayList<>());
+		train(2, (_) -> new Countdown() {
+
+			@Override
+			public SampleCounts load(long seed, TrainingDevice device) {
+				return new SampleCounts(5, 1);
+			}
+
+			@Override
+			public Tensor scores(Batch batch) {
+				counters.add(this.steps);
+				this.steps.sub_(new Scalar(7L));
+				return super.scores(batch);
+			}
+
+			@Override
+			public void close() {
+				assertThat(this.steps.item_long()).isEqualTo(94);
+			}
+
+		}, new TrainingOptions(2, 2, 1, 1, null, null));
+		assertThat(counters).isNotEmpty();
+	}
+
+	/** The ranks also wait for each other outside of the reduction of the gradients. */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void theCommunicationOfBuffersAndOfADividedOptimizerIsNoComputation(boolean divided) throws Exception {
+		List<StepTimes> times = Collections.synchronizedList(new ArrayList<>());
+		TrainingListener listener = new TrainingListener() {
+			@Override
+			public void timed(StepTimes step) {
+				times.add(step);
+			}
+		};
+		try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
+			RankThreads.run(2, LIMIT, (rank) -> {
+				ProcessGroup group = slow(world.group(rank), divided ? "broadcast" : "allReduce");
+				return new TrainingJob(group, divided ? new Line() : new Countdown(),
+						options(1, null).withShardedOptimizer(divided), listener)
+					.run();
+			});
+		}
+		assertThat(times).isNotEmpty()
+			.allSatisfy((step) -> assertThat(step.exposedNanos()).isGreaterThanOrEqualTo(DELAY.toNanos()));
+	}
+
+	/** A group in which a call that is not one of the gradients takes longer. */
+	private static ProcessGroup slow(ProcessGroup group, String slow) {
+		return (ProcessGroup) Proxy.newProxyInstance(ProcessGroup.class.getClassLoader(),
+				new Class<?>[] { ProcessGroup.class }, (_, method, arguments) -> {
+					if (method.getName().equals(slow) && (slow.equals("broadcast") || arguments[1] == DataType.INT64)) {
+						new CountDownLatch(1).await(DELAY.toNanos(), TimeUnit.NANOSECONDS);
+					}
+					try {
+						return method.invoke(group, arguments);
+					}
+					catch (InvocationTargetException ex) {
+						throw ex.getCause();
+					}
+				});
 	}
 
 	/** Only a checkpoint cannot hold its complex buffer. */
