@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.List;
 
 import io.tutti.ExitCode;
 import io.tutti.engine.FailureReason;
@@ -87,10 +88,11 @@ public final class CheckpointExport {
 
 	/** Holds one tensor at a time in memory. */
 	private static void write(CheckpointFiles files, TorchArchive archive) throws IOException {
-		archive.add("data.pkl", MemorySegment.ofArray(StateDictPickle.of(files.model())));
+		List<TensorHeader> model = files.model();
+		archive.add("data.pkl", MemorySegment.ofArray(StateDictPickle.of(model)));
 		archive.add("byteorder", text("little"));
-		for (int index = 0; index < files.model().size(); index++) {
-			TensorHeader header = files.model().get(index);
+		for (int index = 0; index < model.size(); index++) {
+			TensorHeader header = model.get(index);
 			try (Arena arena = Arena.ofConfined()) {
 				MemorySegment data = arena.allocate(header.bytes(), Long.BYTES);
 				files.readModel(header, data, () -> {

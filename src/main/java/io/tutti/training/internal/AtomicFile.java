@@ -14,6 +14,8 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.UUID;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Replaces a file's content atomically: after a crash or on a full disk, the file holds
  * either the old content or the complete new content.
@@ -62,7 +64,7 @@ public final class AtomicFile {
 		}
 		Path directory = directoryOf(target);
 		Path temporary = temporary(target);
-		try {
+		try (EndOfProcess _ = EndOfProcess.deletes(temporary)) {
 			writeAndFlush(temporary, content);
 			Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE);
 			flushDirectory(directory);
@@ -118,6 +120,40 @@ public final class AtomicFile {
 	/** A random name: in containers, the ids of processes are often equal. */
 	private static Path temporary(Path file) {
 		return directoryOf(file).resolve(file.getFileName() + "." + UUID.randomUUID() + ".tmp");
+	}
+
+	/**
+	 * Deletes a file if the process ends meanwhile, as with Ctrl-C: threads do not unwind
+	 * then.
+	 *
+	 * @param hook deletes the file; {@code null} if the process is ending
+	 */
+	private record EndOfProcess(@Nullable Thread hook) implements AutoCloseable {
+
+		static EndOfProcess deletes(Path file) {
+			Thread hook = new Thread(() -> file.toFile().delete(), "tutti-delete-temporary");
+			try {
+				Runtime.getRuntime().addShutdownHook(hook);
+				return new EndOfProcess(hook);
+			}
+			catch (IllegalStateException ex) {
+				return new EndOfProcess(null);
+			}
+		}
+
+		@Override
+		public void close() {
+			if (this.hook == null) {
+				return;
+			}
+			try {
+				Runtime.getRuntime().removeShutdownHook(this.hook);
+			}
+			catch (IllegalStateException ex) {
+				// The process ends, and the file has been renamed or is deleted.
+			}
+		}
+
 	}
 
 	private static void writeAndFlush(Path file, Content content) throws IOException {

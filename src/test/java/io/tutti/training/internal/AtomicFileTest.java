@@ -8,6 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
@@ -22,6 +24,52 @@ class AtomicFileTest {
 
 	@TempDir
 	private Path directory;
+
+	/** As with Ctrl-C, at which threads do not unwind. */
+	@Test
+	void aProcessThatIsStoppedInsideAWriteLeavesTheFileAlone() throws Exception {
+		Path file = Files.writeString(this.directory.resolve("model.pt"), "before");
+		Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+				System.getProperty("java.class.path"), EndlessWrite.class.getName(), file.toString())
+			.start();
+		try {
+			assertThat(process.inputReader().readLine()).isEqualTo("writing");
+			assertThat(names()).hasSize(2);
+			process.destroy();
+			assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+		}
+		finally {
+			process.destroyForcibly();
+		}
+		assertThat(names()).containsExactly("model.pt");
+		assertThat(file).hasContent("before");
+	}
+
+	private List<String> names() throws IOException {
+		try (Stream<Path> files = Files.list(this.directory)) {
+			return files.map((file) -> file.getFileName().toString()).toList();
+		}
+	}
+
+	/** Begins to replace a file. */
+	static final class EndlessWrite {
+
+		private EndlessWrite() {
+		}
+
+		public static void main(String[] arguments) throws Exception {
+			AtomicFile.write(Path.of(arguments[0]), (stream) -> {
+				IO.println("writing");
+				try {
+					new CountDownLatch(1).await();
+				}
+				catch (InterruptedException ex) {
+					throw new IOException(ex);
+				}
+			});
+		}
+
+	}
 
 	@Test
 	void aFileIsCreatedAndReplaced() throws IOException {
