@@ -26,8 +26,8 @@ public final class LibtorchLoader {
 		try {
 			ProcessEnd.skipFinalizers();
 		}
-		catch (LinkageError ex) {
-			// The first use of libtorch fails with the same error and reports it.
+		catch (LinkageError | RuntimeException ex) {
+			// The job that uses libtorch fails in the same way and reports it.
 		}
 	}
 

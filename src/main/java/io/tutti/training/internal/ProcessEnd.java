@@ -32,10 +32,10 @@ public final class ProcessEnd {
 	public static synchronized void skipFinalizers() {
 		if (!registered) {
 			Loader.load(torch.class);
-			registered = true;
 			// The handler that was registered last runs first.
 			register("_exit");
 			register("fcloseall");
+			registered = true;
 		}
 	}
 

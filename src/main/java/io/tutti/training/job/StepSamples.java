@@ -7,7 +7,7 @@ package io.tutti.training.job;
  * @param step number of the step, from 1
  * @param generation generation of the group
  * @param rank this rank in that generation
- * @param samples indices of the samples, of which the receiver changes none
+ * @param samples indices of the samples, a copy for the receiver
  */
 public record StepSamples(long step, long generation, int rank, int[] samples) {
 }

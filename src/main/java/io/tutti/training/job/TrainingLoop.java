@@ -178,7 +178,8 @@ final class TrainingLoop implements AutoCloseable {
 				this.options.epochs());
 		int[] samples = this.shares.samples(order, stepInEpoch);
 		this.state.begin(step.step() + 1);
-		this.listener.selected(new StepSamples(step.step() + 1, this.group.generation(), this.group.rank(), samples));
+		this.listener
+			.selected(new StepSamples(step.step() + 1, this.group.generation(), this.group.rank(), samples.clone()));
 		StepTotals all = this.replica.learn(step, samples, batch, isAskedToStop());
 		this.state.become(current().afterStep(all.lossSum(), batch));
 		this.divergence.step(progress().step(), all.lossSum());

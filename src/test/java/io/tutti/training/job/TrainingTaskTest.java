@@ -790,6 +790,18 @@ class TrainingTaskTest {
 	}
 
 	@Test
+	void aListenerThatChangesItsSamplesDoesNotChangeTheStep() throws Exception {
+		TrainingListener changing = new TrainingListener() {
+			@Override
+			public void selected(StepSamples step) {
+				Arrays.fill(step.samples(), 0);
+			}
+		};
+		assertThat(hash(train(1, (_) -> new Line(), options(1, null), (_) -> changing)))
+			.isEqualTo(hash(train(1, (_) -> new Line(), options(1, null))));
+	}
+
+	@Test
 	void theReportNamesItsMetric() throws Exception {
 		Path report = this.directory.resolve("report.json");
 		train(1, (_) -> new Line() {
