@@ -239,9 +239,9 @@ public final class TrainingJob {
 		Runnable commit = (this.elastic != null) ? this.elastic::commit : () -> {
 		};
 		if (this.elastic != null) {
-			long before = state.current().repeatedSteps();
+			long before = state.current().job().repeatedSteps();
 			state.enter(group);
-			long repeated = state.current().repeatedSteps();
+			long repeated = state.current().job().repeatedSteps();
 			if (repeated > ((this.generations > 0) ? before : 0)) {
 				this.listener.repeated(repeated);
 			}

@@ -77,13 +77,13 @@ final class TrainingLoop implements AutoCloseable {
 		this.test = new TestRun(samples.test(), task.metric(), this.replica, this::isAskedToStop);
 		OptionalDouble guessing = task.guessingLoss();
 		this.measuresTrainingLoss = guessing.isPresent();
-		if (Double.isNaN(current().lossBefore())) {
+		if (Double.isNaN(current().job().lossBefore())) {
 			state.become(current().withLossBefore(trainingLoss().orElse(DivergenceCheck.UNKNOWN)));
 		}
-		this.divergence = new DivergenceCheck(current().lossBefore(), guessing.orElse(DivergenceCheck.UNKNOWN),
+		this.divergence = new DivergenceCheck(current().job().lossBefore(), guessing.orElse(DivergenceCheck.UNKNOWN),
 				current().lastEpochLoss(), task.divergenceAdvice());
 		this.checkpoints = (options.checkpoint() != null) ? new CheckpointStore(group, options.checkpoint(), job,
-				this.replica.checkpointState(), this::checkpointed, current().job()) : null;
+				this.replica.checkpointState(), this::checkpointed, current().job().id()) : null;
 	}
 
 	/**
@@ -151,7 +151,7 @@ final class TrainingLoop implements AutoCloseable {
 	}
 
 	private boolean stopped() {
-		return current().stopped();
+		return current().job().stopped();
 	}
 
 	private void runEpoch(int epoch) {
@@ -296,8 +296,8 @@ final class TrainingLoop implements AutoCloseable {
 				score.orElse(Double.NaN), (seconds > 0) ? run.times().samples() / seconds : 0, run.allReducedBytes(),
 				seconds, run.times().exposedNanos() / 1e9,
 				ParameterAgreement.require(this.group, this.replica.stateSha256()), score.isEmpty(),
-				run.checkpointSeconds(), Math.max(0, current().generations() - 1), current().repeatedSteps(),
-				this.replica.dividedStateBytes());
+				run.checkpointSeconds(), Math.max(0, current().job().generations() - 1),
+				current().job().repeatedSteps(), this.replica.dividedStateBytes());
 	}
 
 	/** Totals of this rank in this generation of the group. */

@@ -87,18 +87,19 @@ final class TrainingState implements ElasticState, AutoCloseable {
 	 * step: an epoch ends again unless it has ended on all of them. A collective call.
 	 */
 	void enter(ProcessGroup group) {
-		JobRecord own = this.current;
-		long id = (own.job() == 0 && group.rank() == 0) ? new SecureRandom().nextLong(1, Long.MAX_VALUE) : own.job();
+		JobRecord.Job own = this.current.job();
+		long id = (own.id() == 0 && group.rank() == 0) ? new SecureRandom().nextLong(1, Long.MAX_VALUE) : own.id();
 		long begun = Math.max(0, this.lastBegun - step());
 		long[] all = { id, own.repeatedSteps() + begun, own.generations(), own.stopped() ? 1 : 0,
-				own.epochEnded() ? 0 : 1 };
+				this.current.epochEnded() ? 0 : 1 };
 		group.allReduce(all, ReduceOp.MAX);
 		double[] lossBefore = { Double.isNaN(own.lossBefore()) ? Double.NEGATIVE_INFINITY : own.lossBefore() };
 		group.allReduce(lossBefore, ReduceOp.MAX);
 		this.lastBegun = step();
-		this.current = new JobRecord(own.progress(), all[4] == 0,
-				(lossBefore[0] == Double.NEGATIVE_INFINITY) ? Double.NaN : lossBefore[0], own.previousEpochLoss(),
-				all[3] != 0, all[0], all[1], Math.toIntExact(all[2] + 1));
+		JobRecord.Job agreed = new JobRecord.Job(all[0],
+				(lossBefore[0] == Double.NEGATIVE_INFINITY) ? Double.NaN : lossBefore[0], all[3] != 0, all[1],
+				Math.toIntExact(all[2] + 1));
+		this.current = new JobRecord(this.current.progress(), all[4] == 0, this.current.previousEpochLoss(), agreed);
 	}
 
 	@Override

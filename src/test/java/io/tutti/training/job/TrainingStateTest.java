@@ -53,7 +53,7 @@ class TrainingStateTest {
 		assertThat(seen.get(1).events()).containsExactly("epoch 1");
 		assertThat(seen).allSatisfy((rank) -> {
 			assertThat(rank.entered().epochEnded()).isFalse();
-			assertThat(rank.entered().lossBefore()).isEqualTo(2.5);
+			assertThat(rank.entered().job().lossBefore()).isEqualTo(2.5);
 			assertThat(rank.resumed().epochEnded()).isTrue();
 			assertThat(rank.resumed()).isEqualTo(seen.getFirst().resumed());
 			assertThat(rank.after()).isEqualTo(seen.getFirst().before());
@@ -79,7 +79,7 @@ class TrainingStateTest {
 		});
 		assertThat(seen.get(0).events()).containsExactly("epoch 1", "stopping after 45");
 		assertThat(seen.get(1).events()).isEmpty();
-		assertThat(seen).allSatisfy((rank) -> assertThat(rank.resumed().stopped()).isTrue());
+		assertThat(seen).allSatisfy((rank) -> assertThat(rank.resumed().job().stopped()).isTrue());
 	}
 
 	/** The number of steps begun again is that of all ranks, each counted once. */
@@ -95,9 +95,9 @@ class TrainingStateTest {
 		});
 		assertThat(seen).allSatisfy((rank) -> {
 			assertThat(rank.entered()).isEqualTo(seen.getFirst().entered());
-			assertThat(rank.entered().job()).isPositive();
-			assertThat(rank.entered().repeatedSteps()).isEqualTo(1);
-			assertThat(rank.entered().generations()).isEqualTo(2);
+			assertThat(rank.entered().job().id()).isPositive();
+			assertThat(rank.entered().job().repeatedSteps()).isEqualTo(1);
+			assertThat(rank.entered().job().generations()).isEqualTo(2);
 		});
 	}
 
