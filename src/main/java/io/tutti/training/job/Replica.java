@@ -318,7 +318,7 @@ final class Replica implements AutoCloseable {
 
 	private OptionalDouble mean(int count, Function<Batch, Tensor> values, BooleanSupplier stop) {
 		ProcessGroup group = membership().group();
-		double[] sumAndCount = sumWithBuffers(Share.of(count, group.rank(), group.worldSize()), values, stop);
+		double[] sumAndCount = sumKeepingBuffers(Share.of(count, group.rank(), group.worldSize()), values, stop);
 		group.allReduce(sumAndCount, ReduceOp.SUM);
 		return (sumAndCount[1] < count) ? OptionalDouble.empty() : OptionalDouble.of(sumAndCount[0] / count);
 	}
@@ -327,7 +327,7 @@ final class Replica implements AutoCloseable {
 	 * Evaluates as {@link #sum} does. The ranks evaluate different numbers of parts, so
 	 * that buffers that change, such as a counter of calls, keep their values.
 	 */
-	private double[] sumWithBuffers(Share share, Function<Batch, Tensor> values, BooleanSupplier stop) {
+	private double[] sumKeepingBuffers(Share share, Function<Batch, Tensor> values, BooleanSupplier stop) {
 		try (PointerScope _ = new PointerScope(); NoGradGuard _ = new NoGradGuard()) {
 			List<Tensor> before = this.distinctBuffers.stream().map(Tensor::clone).toList();
 			try {

@@ -41,4 +41,30 @@ class WriterThreadTest {
 		assertThat(written.get()).isEqualTo("written");
 	}
 
+	@Test
+	void aWriteIsToBeAwaitedWhileItMakesProgress() throws Exception {
+		WriterThread thread = new WriterThread("awaited", Duration.ofMillis(200));
+		CountDownLatch hanging = new CountDownLatch(1);
+		CountDownLatch end = new CountDownLatch(1);
+		Future<String> written = thread.submit(() -> {
+			while (hanging.getCount() > 0) {
+				thread.progressed();
+				Thread.onSpinWait();
+			}
+			end.await();
+			throw new IllegalStateException("the disk is full");
+		});
+		for (int wait = 0; wait < 10; wait++) {
+			assertThat(thread.isWriting(written, Duration.ofMillis(50))).isTrue();
+		}
+		hanging.countDown();
+		while (thread.isWriting(written, Duration.ofMillis(50))) {
+			// It has made progress since the last time.
+		}
+		assertThat(written.isDone()).isFalse();
+		end.countDown();
+		assertThat(thread.awaitEnd()).isTrue();
+		assertThat(thread.isWriting(written, Duration.ofMillis(50))).isFalse();
+	}
+
 }
