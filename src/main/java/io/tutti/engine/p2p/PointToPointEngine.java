@@ -349,7 +349,7 @@ public final class PointToPointEngine implements PointToPoint {
 
 	/**
 	 * Sends the queued messages of small sends that have returned.
-	 * @return why the group is broken if it cannot be sent in time
+	 * @return why the group is broken if they cannot be sent in time
 	 */
 	private @Nullable CollectiveException drain() {
 		boolean aborting = this.engine.hasInFlight() && !this.failures.hasReturnedSends();
@@ -360,6 +360,10 @@ public final class PointToPointEngine implements PointToPoint {
 		try {
 			while (this.failures.hasUnsent() && !this.engine.ended() && this.latch.failure() == null) {
 				this.engine.step(idle, ProgressEngine.ALL);
+			}
+			CollectiveException failure = this.engine.failure();
+			if (failure != null && this.latch.failure() == null && this.failures.hasUnsent()) {
+				throw failure;
 			}
 			return null;
 		}

@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
+import io.tutti.CollectiveException;
 import io.tutti.DataType;
 import io.tutti.Message;
 import io.tutti.engine.failure.FailureLatch;
@@ -87,7 +88,7 @@ final class ProgressEngine {
 	/**
 	 * The failure of every operation from now on; {@code null} while the group works.
 	 */
-	private volatile @Nullable RuntimeException ended;
+	private volatile @Nullable CollectiveException ended;
 
 	/** Whether this rank closes the group; what is in flight ends later. */
 	private volatile boolean closed;
@@ -165,7 +166,7 @@ final class ProgressEngine {
 	}
 
 	private void start(MessageOperation operation) {
-		RuntimeException why = this.ended;
+		CollectiveException why = this.ended;
 		if (why != null) {
 			fail(operation, why);
 			return;
@@ -256,11 +257,21 @@ final class ProgressEngine {
 		}
 		if (future != null) {
 			this.asynchronous--;
-			Thread.startVirtualThread(() -> deliver(operation, future));
+			startDelivery(operation, future);
 		}
 		else if (waiter != Thread.currentThread()) {
 			LockSupport.unpark(waiter);
 			wakeSleeper();
+		}
+	}
+
+	private void startDelivery(MessageOperation operation, CompletableFuture<Message> future) {
+		try {
+			Thread.startVirtualThread(() -> deliver(operation, future));
+		}
+		catch (RuntimeException | Error ex) {
+			// There is no memory for a thread, and the caller must not wait for ever.
+			deliver(operation, future);
 		}
 	}
 
@@ -313,13 +324,13 @@ final class ProgressEngine {
 
 	/**
 	 * The first unexpected message that matches, among all that have arrived.
-	 * @throws RuntimeException the failure of every operation if the group has failed
+	 * @throws CollectiveException the failure of every operation if the group has failed
 	 */
 	@Nullable Message peek(int source, int tag) {
 		try (Locked _ = enter()) {
 			requireUsable();
 			advance(ALL);
-			RuntimeException why = this.ended;
+			CollectiveException why = this.ended;
 			if (why != null) {
 				throw why;
 			}
@@ -336,7 +347,7 @@ final class ProgressEngine {
 	}
 
 	/** Fails everything; no memory of a caller is touched from now on. */
-	void end(RuntimeException why) {
+	void end(CollectiveException why) {
 		try (Locked _ = enter()) {
 			endAll(why);
 		}
@@ -344,7 +355,7 @@ final class ProgressEngine {
 	}
 
 	/** As {@link #end}, without a wake-up; requires the lock. The first reason stays. */
-	private void endAll(RuntimeException why) {
+	private void endAll(CollectiveException why) {
 		this.protocol.clear();
 		this.pool.clear();
 		this.channels.end();
@@ -397,6 +408,12 @@ final class ProgressEngine {
 	/** Whether nothing moves any more. */
 	boolean ended() {
 		return this.ended != null;
+	}
+
+	/** Why nothing moves any more, unless this rank has closed the group. */
+	@Nullable CollectiveException failure() {
+		CollectiveException why = this.ended;
+		return this.closed ? null : why;
 	}
 
 	/** Operations in flight, not to be changed; requires the lock. */

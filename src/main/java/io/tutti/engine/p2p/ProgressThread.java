@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * at all times: completes asynchronous operations, sends the queued messages of sends
  * that have returned, and reads messages that arrive while this rank computes or is
  * inside a collective. After a second without a message it only polls, so that an idle
- * group costs nothing measurable and its peers need not wake it.
+ * group costs nothing measurable and its peers need not wake it. Reports an error also if
+ * no operation fails with it.
  */
 final class ProgressThread implements IdleStrategy.Condition, AutoCloseable {
 
@@ -65,6 +66,14 @@ final class ProgressThread implements IdleStrategy.Condition, AutoCloseable {
 	}
 
 	private void run() {
+		makeProgress();
+		CollectiveException failure = this.engine.failure();
+		if (failure != null) {
+			this.engine.failures().report(failure);
+		}
+	}
+
+	private void makeProgress() {
 		while (!this.closed && !this.engine.ended()) {
 			if (this.engine.hasCaller()) {
 				standAside();

@@ -9,8 +9,11 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 public final class UnexpectedMessageBudget {
 
-	/** Default in bytes: a thousand of the largest messages. */
-	public static final long LIMIT = 64 << 20;
+	/**
+	 * Default in bytes: a thousand of the largest messages, or less where the JVM, which
+	 * allows as much native memory as heap, has little.
+	 */
+	public static final long LIMIT = Math.min(64 << 20, Runtime.getRuntime().maxMemory() / 4);
 
 	private final long limit;
 

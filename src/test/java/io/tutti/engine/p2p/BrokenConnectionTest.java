@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.tutti.CollectiveException;
 import io.tutti.DataType;
@@ -52,6 +53,9 @@ class BrokenConnectionTest {
 		/** The kind of a frame that causes an error. */
 		private int refused = -1;
 
+		/** As native memory for an unexpected message that cannot be had. */
+		private volatile boolean exhausted;
+
 		@Override
 		public long write(long address, long bytes) throws IOException {
 			requireOpen();
@@ -65,6 +69,9 @@ class BrokenConnectionTest {
 
 		@Override
 		public long read(long address, long bytes) throws IOException {
+			if (this.exhausted) {
+				throw new OutOfMemoryError("Cannot reserve direct buffer memory");
+			}
 			MemorySegment next = this.arriving;
 			this.arriving = MemorySegment.NULL;
 			if (next.byteSize() == 0) {
@@ -114,7 +121,7 @@ class BrokenConnectionTest {
 
 	private final FailureLatch latch = new FailureLatch();
 
-	private final List<Failure> reports = new ArrayList<>();
+	private final List<Failure> reports = new CopyOnWriteArrayList<>();
 
 	private final GroupIdentity identity = GroupIdentity.world(0, 3, 0);
 
@@ -306,6 +313,29 @@ class BrokenConnectionTest {
 			.hasMessageContaining("cannot write");
 		assertThat(this.reports).hasSize(1);
 		sending.close();
+	}
+
+	/** The peers would wait for this rank until their own deadlines. */
+	@Test
+	void anErrorBreaksTheGroupAlthoughNothingIsInFlight() {
+		try (PointToPointEngine idle = engine(LIMIT)) {
+			this.stream.exhausted = true;
+			assertThat(this.latch.await(LIMIT)).isNotNull();
+			assertThat(this.reports).singleElement()
+				.satisfies((failure) -> assertThat(failure.detail()).contains("Cannot reserve direct buffer memory"));
+			assertThatThrownBy(() -> idle.probe(1, 0, LIMIT)).isInstanceOf(GroupAbortedException.class);
+		}
+	}
+
+	@Test
+	void anErrorWhileItIsClosedBreaksTheGroup() {
+		PointToPointEngine closing = engine(LIMIT);
+		this.stream.room = 10;
+		closing.send(Arena.ofAuto().allocate(SMALL), DataType.INT8, 1, 0, LIMIT);
+		this.stream.exhausted = true;
+		assertThatThrownBy(closing::close).isInstanceOf(GroupAbortedException.class)
+			.hasMessageContaining("Cannot reserve direct buffer memory");
+		assertThat(this.reports).hasSize(1);
 	}
 
 }

@@ -152,7 +152,7 @@ class ReadMessageTest {
 			sends[0] = engine.begin(MessageOperation.Kind.SEND, this.source, DataType.INT8, 1, 5,
 					Duration.ofMinutes(1).toNanos(), null);
 		}
-		engine.end(new IllegalStateException("failed"));
+		engine.end(engine.failures().broken(new IllegalStateException("failed")));
 		assertThat(done).containsExactly(false);
 		assertThat(sends[0].done()).isTrue();
 	}
