@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
 
 import io.tutti.DataType;
@@ -120,11 +121,17 @@ final class PeerChannel {
 	}
 
 	/**
-	 * Why an operation can exchange nothing more. Where only sending has failed, messages
-	 * that the peer sent before may still arrive.
+	 * Why an operation can exchange nothing more. While a connection is left, messages
+	 * and answers that the peer sent before may still arrive.
 	 */
 	@Nullable Loss lost(MessageOperation operation) {
-		return (operation.sends() || !connected()) ? this.lost : null;
+		Loss loss = this.lost;
+		return (loss != null && (operation.sends() ? !awaitsAnswer(operation) : !connected())) ? loss : null;
+	}
+
+	/** Whether the answer to a send's announcement may still arrive. */
+	boolean awaitsAnswer(MessageOperation send) {
+		return connected() && announcementOf(send) >= 0;
 	}
 
 	/** Why nothing more can be exchanged, if that was detected so long ago. */
@@ -139,7 +146,7 @@ final class PeerChannel {
 
 	/** Whether small sends that have returned wait to be sent. */
 	boolean hasReturnedSends() {
-		return this.keptBytes > 0;
+		return this.keptBytes > 0 && !lost();
 	}
 
 	/**
@@ -147,7 +154,7 @@ final class PeerChannel {
 	 * has yet to send.
 	 */
 	boolean hasUnsent() {
-		return this.keptBytes > 0 || this.queue.holds((queued) -> queued.kind != Frame.CREDIT);
+		return hasReturnedSends() || this.queue.holds((queued) -> queued.kind != Frame.CREDIT);
 	}
 
 	/** Sends a frame that only names a message. */
@@ -159,7 +166,7 @@ final class PeerChannel {
 	void post(SendDescriptor descriptor) {
 		this.channels.countQueued(1);
 		this.queue.add(descriptor);
-		if (this.lost != null) {
+		if (lost()) {
 			drop();
 			return;
 		}
@@ -324,17 +331,27 @@ final class PeerChannel {
 			this.undelivered = this.keptBytes > 0;
 			this.channels.lost(this);
 			drop();
+			this.reading.clear();
+		}
+		if (!connected()) {
+			dropAnnounced((_) -> true);
 		}
 	}
 
-	/** Drops all sends to a lost peer; those that have not returned stay in flight. */
+	/** Drops all frames to a lost peer. Those of RTS get no answer. */
 	private void drop() {
+		dropAnnounced((send) -> this.queue.holds((queued) -> queued.kind == Frame.RTS && queued.id == send.id));
 		this.queue.drop();
-		this.reading.clear();
-		while (!this.announced.isEmpty()) {
-			SendDescriptor send = this.announced.removeLast();
-			send.operation = null;
-			release(send);
+	}
+
+	/** Drops announced sends; those that have not returned stay in flight. */
+	private void dropAnnounced(Predicate<SendDescriptor> which) {
+		for (int i = this.announced.size() - 1; i >= 0; i--) {
+			if (which.test(this.announced.get(i))) {
+				SendDescriptor send = this.announced.remove(i);
+				send.operation = null;
+				release(send);
+			}
 		}
 	}
 

@@ -76,7 +76,7 @@ final class PeerChannels implements Connections.Handler {
 	/** Whether the answer to a send's announcement may still arrive. */
 	boolean awaitsAnswer(MessageOperation send) {
 		PeerChannel known = this.channels[send.peer];
-		return known != null && known.connected() && known.announcementOf(send) >= 0;
+		return known != null && known.awaitsAnswer(send);
 	}
 
 	/** The channel to a rank, made on first use. */

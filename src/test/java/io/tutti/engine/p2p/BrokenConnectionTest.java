@@ -7,6 +7,8 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.tutti.CollectiveException;
@@ -44,7 +46,7 @@ class BrokenConnectionTest {
 
 		private volatile long room = Long.MAX_VALUE;
 
-		private volatile MemorySegment arriving = MemorySegment.NULL;
+		private final Queue<MemorySegment> arriving = new ConcurrentLinkedQueue<>();
 
 		private volatile boolean ended;
 
@@ -72,10 +74,10 @@ class BrokenConnectionTest {
 			if (this.exhausted) {
 				throw new OutOfMemoryError("Cannot reserve direct buffer memory");
 			}
-			MemorySegment next = this.arriving;
-			this.arriving = MemorySegment.NULL;
-			if (next.byteSize() == 0) {
+			MemorySegment next = this.arriving.poll();
+			if (next == null) {
 				requireOpen();
+				return 0;
 			}
 			NativeMemory.copy(next.address(), address, next.byteSize());
 			return next.byteSize();
@@ -95,7 +97,7 @@ class BrokenConnectionTest {
 		void arrives(int kind, int tag) {
 			MemorySegment frame = Arena.ofAuto().allocate(Frame.BYTES, 8);
 			Frame.write(frame.address(), kind, DataType.INT8.ordinal(), 0, tag, 0, 0, 0);
-			this.arriving = frame;
+			this.arriving.add(frame);
 		}
 
 	}
@@ -274,6 +276,40 @@ class BrokenConnectionTest {
 		MessageOperation receive = begin(MessageOperation.Kind.RECEIVE, SMALL, 1, 0);
 		advance();
 		assertThat(this.engine.channels().lost(receive)).isNull();
+	}
+
+	/** The peer has left in order. What it sent before on its own connection counts. */
+	@Test
+	void anAnswerAndMessagesThatFollowTheEndOfTheOtherConnectionArrive() {
+		MessageOperation send = begin(MessageOperation.Kind.SEND, MessageOperation.SMALL_BYTES + 1, 1, 0);
+		Stream ofPeer = connection();
+		ofPeer.arrives(Frame.EAGER, 1);
+		ofPeer.arrives(Frame.RTS, 2);
+		ofPeer.arrives(Frame.NACK, 0);
+		ofPeer.arrives(Frame.EAGER, 3);
+		ofPeer.ended = true;
+		this.stream.ended = true;
+		IdleStrategy idle = new IdleStrategy(IdleStrategy.Limits.MESSAGE, this.thread);
+		this.engine.step(idle, ProgressEngine.ALL);
+		this.engine.failures().requireAlive(send, System.nanoTime());
+		advance();
+		assertThat(send.done()).isTrue();
+		assertThat(send.failure).isNull();
+		assertThat(begin(MessageOperation.Kind.RECEIVE, SMALL, 1, 1).done()).isTrue();
+		assertThat(begin(MessageOperation.Kind.RECEIVE, SMALL, 1, 3).done()).isTrue();
+	}
+
+	/** No answer can arrive. */
+	@Test
+	void aSendWhoseAnnouncementIsNotSentFailsAtOnce() {
+		connection();
+		this.stream.room = 10;
+		MessageOperation first = begin(MessageOperation.Kind.SEND, MessageOperation.SMALL_BYTES + 1, 1, 0);
+		this.stream.ended = true;
+		advance();
+		MessageOperation second = begin(MessageOperation.Kind.SEND, MessageOperation.SMALL_BYTES + 1, 1, 0);
+		assertThat(this.engine.channels().lost(first)).isNotNull();
+		assertThat(this.engine.channels().lost(second)).isNotNull();
 	}
 
 	/** A receiver that waits for this rank would be named otherwise. */
