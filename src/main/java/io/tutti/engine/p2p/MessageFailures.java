@@ -117,7 +117,8 @@ record MessageFailures(GroupIdentity identity, FailureLatch latch, ProgressEngin
 		}
 	}
 
-	private boolean mayHaveLeft(PeerChannel peer) {
+	/** Whether a peer has left, or may have left unannounced. */
+	boolean mayHaveLeft(PeerChannel peer) {
 		return this.latch.departed().mayContain(this.identity.members().get(peer.peer));
 	}
 

@@ -216,8 +216,12 @@ final class MessageProtocol implements FrameReader.Handler {
 		returnCredit(peer);
 	}
 
+	/**
+	 * A frame to a process that has left and ended resets the connection, and messages
+	 * are lost that its kernel has yet to deliver.
+	 */
 	private void returnCredit(PeerChannel peer) {
-		if (peer.credit.mustReturn() && !peer.lost()) {
+		if (peer.credit.mustReturn() && !peer.lost() && !this.failures.mayHaveLeft(peer)) {
 			peer.post(Frame.CREDIT, 0);
 		}
 	}

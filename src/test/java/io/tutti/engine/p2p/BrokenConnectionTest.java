@@ -52,6 +52,8 @@ class BrokenConnectionTest {
 
 		private boolean unread;
 
+		private final List<Integer> kinds = new CopyOnWriteArrayList<>();
+
 		/** The kind of a frame that causes an error. */
 		private int refused = -1;
 
@@ -61,8 +63,11 @@ class BrokenConnectionTest {
 		@Override
 		public long write(long address, long bytes) throws IOException {
 			requireOpen();
-			if (bytes >= Frame.BYTES && Frame.kind(address) == this.refused) {
-				throw new IllegalStateException("cannot write");
+			if (bytes >= Frame.BYTES) {
+				this.kinds.add(Frame.kind(address));
+				if (Frame.kind(address) == this.refused) {
+					throw new IllegalStateException("cannot write");
+				}
 			}
 			long written = Math.min(bytes, this.room);
 			this.room -= written;
@@ -310,6 +315,27 @@ class BrokenConnectionTest {
 		MessageOperation second = begin(MessageOperation.Kind.SEND, MessageOperation.SMALL_BYTES + 1, 1, 0);
 		assertThat(this.engine.channels().lost(first)).isNotNull();
 		assertThat(this.engine.channels().lost(second)).isNotNull();
+	}
+
+	/**
+	 * Its process may have ended. Its kernel would reset the connection and drop messages
+	 * that it has yet to deliver.
+	 */
+	@Test
+	void noCreditIsReturnedToARankThatHasLeft() {
+		this.latch.departed().add(1, 0);
+		this.stream.arrives(Frame.EAGER, 7);
+		advance();
+		assertThat(begin(MessageOperation.Kind.RECEIVE, SMALL, 1, 7).done()).isTrue();
+		assertThat(this.stream.kinds).isEmpty();
+	}
+
+	@Test
+	void creditIsReturnedToAnyOther() {
+		this.latch.departed().add(2, 0);
+		this.stream.arrives(Frame.EAGER, 7);
+		advance();
+		assertThat(this.stream.kinds).containsExactly(Frame.CREDIT);
 	}
 
 	/** A receiver that waits for this rank would be named otherwise. */

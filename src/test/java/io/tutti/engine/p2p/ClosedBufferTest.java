@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.tutti.DataType;
+import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.ByteStream;
@@ -162,8 +163,9 @@ class ClosedBufferTest {
 	void aMessageReadIntoABufferThatIsClosedDuringItDoesNotSucceed() {
 		List<MessageOperation> completed = new ArrayList<>();
 		PeerChannels channels = new PeerChannels(2, new NoConnections(), this.pool, completed::add);
-		MessageProtocol protocol = new MessageProtocol(GroupIdentity.world(0, 2, 0), null, this.pool, channels,
-				completed::add);
+		GroupIdentity identity = GroupIdentity.world(0, 2, 0);
+		MessageProtocol protocol = new MessageProtocol(identity,
+				new MessageFailures(identity, new FailureLatch(), null), this.pool, channels, completed::add);
 		MessageOperation receive = operation(MessageOperation.Kind.RECEIVE);
 		protocol.start(receive);
 		channels.arrived(1, new AnnouncingStream(BYTES, 5, 1) {

@@ -30,8 +30,10 @@ class ReadMessageTest {
 
 	private final PeerChannels channels = new PeerChannels(2, new NoConnections(), this.pool, this::complete);
 
-	private final MessageProtocol protocol = new MessageProtocol(GroupIdentity.world(0, 2, 0), null, this.pool,
-			this.channels, this::complete);
+	private final GroupIdentity identity = GroupIdentity.world(0, 2, 0);
+
+	private final MessageProtocol protocol = new MessageProtocol(this.identity,
+			new MessageFailures(this.identity, new FailureLatch(), null), this.pool, this.channels, this::complete);
 
 	private final MemorySegment source = this.arena.allocate(BYTES, 8).fill((byte) 7);
 
