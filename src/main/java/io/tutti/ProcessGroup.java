@@ -1489,8 +1489,9 @@ public interface ProcessGroup extends AutoCloseable {
 	 * a larger one (rendezvous protocol) waits until the peer receives it. If the time
 	 * limit passes before the peer has matched it, the send fails alone with a
 	 * {@link CollectiveTimeoutException} and the group stays usable; afterwards, or if
-	 * the peer does not answer within two seconds whether it has, the group breaks. An
-	 * MPI library limits the tags of all messages ({@code mpi.md}).
+	 * the peer does not answer within two seconds whether it has, the group breaks. A
+	 * message sent eagerly whose bytes have begun to move is copied then, and the send
+	 * returns. An MPI library limits the tags of all messages ({@code mpi.md}).
 	 * @param buffer the message: whole elements, or none
 	 * @param type element type of the message
 	 * @param peer the rank to send to; may be this one

@@ -66,8 +66,9 @@ final class MessageProtocol implements FrameReader.Handler {
 	}
 
 	/**
-	 * Ends an operation that has matched nothing. A send asks its receiver first, and
-	 * ends with the answer, for the last reason.
+	 * Ends an operation that has matched nothing. A send that is announced asks its
+	 * receiver first, and ends with the answer, for the last reason. One that is being
+	 * sent eagerly succeeds instead: the receiver need not match it.
 	 * @return {@code false} if a message has matched it
 	 */
 	boolean withdraw(MessageOperation operation, RuntimeException why) {
@@ -93,7 +94,11 @@ final class MessageProtocol implements FrameReader.Handler {
 			return true;
 		}
 		if (id < 0) {
-			return false;
+			boolean kept = peer.keepEager(send);
+			if (kept) {
+				this.completed.accept(send);
+			}
+			return kept;
 		}
 		if (send.withdrawal != null) {
 			send.withdrawal = why;

@@ -201,6 +201,16 @@ final class PeerChannel {
 		return true;
 	}
 
+	/**
+	 * Copies the rest of an eager send whose frame has begun to be sent, so that its
+	 * caller can return.
+	 * @return whether it is one, and there was room
+	 */
+	boolean keepEager(MessageOperation send) {
+		SendDescriptor begun = this.queue.current();
+		return begun != null && begun.kind == Frame.EAGER && begun.operation == send && keep(begun);
+	}
+
 	private void sent(SendDescriptor descriptor) {
 		this.channels.countQueued(-1);
 		release(descriptor);

@@ -100,6 +100,11 @@ final class SendQueue {
 		return this.queue.isEmpty();
 	}
 
+	/** The descriptor that has begun to be sent. */
+	@Nullable SendDescriptor current() {
+		return this.current;
+	}
+
 	/** The operation whose bytes are sent next, from its caller's buffer. */
 	@Nullable MessageOperation sending() {
 		SendDescriptor next = this.queue.peek();

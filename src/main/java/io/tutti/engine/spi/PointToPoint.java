@@ -21,8 +21,9 @@ import org.jspecify.annotations.Nullable;
  * alone with a {@link CollectiveTimeoutException}: it is withdrawn, the group stays
  * usable, and later messages match later receives. To withdraw a send, the rank asks its
  * receiver, and the send fails with the answer; where none arrives within two seconds,
- * the group breaks. A deadline that passes after the match, while data moves, and any
- * deadline of {@link #sendReceive}, breaks the group.
+ * the group breaks. A send whose bytes are already on their way to memory that the
+ * receiver has granted is copied and succeeds instead. A deadline that passes after the
+ * match, while data moves, and any deadline of {@link #sendReceive}, breaks the group.
  * <p>
  * The group checks buffers, types, ranks and tags before it calls a method. Every method
  * throws a {@link MessageMismatchException} if a message does not fit the receive, and a

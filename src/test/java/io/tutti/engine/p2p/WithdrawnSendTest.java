@@ -43,6 +43,8 @@ class WithdrawnSendTest {
 
 		private long allowed = Long.MAX_VALUE;
 
+		private int eagerBytes = MessageOperation.SMALL_BYTES;
+
 		private long body;
 
 		@Override
@@ -57,6 +59,11 @@ class WithdrawnSendTest {
 			}
 			this.body -= taken;
 			return taken;
+		}
+
+		@Override
+		public int eagerBytes() {
+			return this.eagerBytes;
 		}
 
 		@Override
@@ -173,6 +180,28 @@ class WithdrawnSendTest {
 		this.stream.allowed = Long.MAX_VALUE;
 		this.channels.progress(1, this.protocol);
 		assertThat(send.prolongWithdrawal(System.nanoTime(), this.channels.channel(1).moves())).isFalse();
+	}
+
+	/** The receiver has granted memory for it, and need not match it. */
+	@ParameterizedTest
+	@ValueSource(ints = { 10, Frame.BYTES, 50_000 })
+	void anEagerSendWhoseBytesHaveBegunToMoveIsCopiedAndSucceeds(int written) {
+		this.stream.eagerBytes = MessageOperation.EAGER_BYTES;
+		this.channels.arrived(1, this.stream);
+		this.channels.channel(1).credit.returned(1 << 20);
+		this.stream.allowed = written;
+		MessageOperation send = send(LARGE);
+		assertThat(this.completed).isEmpty();
+		assertThat(this.protocol.withdraw(send, new IllegalStateException("withdrawn"))).isTrue();
+		assertThat(this.completed).containsExactly(send);
+		assertThat(send.withdrawn).isFalse();
+		assertThat(send.failure).isNull();
+		send.clear();
+		this.stream.allowed = Long.MAX_VALUE;
+		this.channels.progress(1, this.protocol);
+		assertThat(this.stream.kinds).containsExactly(Frame.EAGER);
+		assertThat(this.stream.body).isZero();
+		assertThat(this.channels.hasQueued()).isFalse();
 	}
 
 }
