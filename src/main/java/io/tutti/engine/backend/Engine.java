@@ -6,6 +6,7 @@ import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -50,6 +51,11 @@ public final class Engine implements JoinedGroup {
 	private static final Duration WARM_UP = Duration.ofMillis(500);
 
 	private static final AtomicBoolean WARM = new AtomicBoolean();
+
+	/**
+	 * How long the first data connection to a rank may take, or a heartbeat if longer.
+	 */
+	private static final Duration LEAST_CONNECT = Duration.ofSeconds(30);
 
 	private static final byte[] RUN_ID = "tutti: run id".getBytes(StandardCharsets.US_ASCII);
 
@@ -270,8 +276,9 @@ public final class Engine implements JoinedGroup {
 		String host = roster.get(membership.assignment().rank()).hostIdentity();
 		long here = roster.stream().filter((rank) -> rank.hostIdentity().equals(host)).count();
 		boolean oversubscribed = here > Runtime.getRuntime().availableProcessors();
-		return new TcpSettings(settings.congestionControl(), Duration.ofSeconds(30), settings.timeouts().heartbeat(),
-				oversubscribed, settings.tls());
+		Duration heartbeat = settings.timeouts().heartbeat();
+		Duration connect = Collections.max(List.of(LEAST_CONNECT, heartbeat));
+		return new TcpSettings(settings.congestionControl(), connect, heartbeat, oversubscribed, settings.tls());
 	}
 
 	@Override
