@@ -137,7 +137,8 @@ record MessageFailures(GroupIdentity identity, FailureLatch latch, ProgressEngin
 		if (!alone) {
 			String state = operation.awaitsWithdrawal()
 					? " was to be withdrawn at its limit, but the receiver has not answered for "
-							+ MessageOperation.WITHDRAWAL.toSeconds() + " s: it may be stopped or overloaded"
+							+ MessageOperation.WITHDRAWAL.toSeconds()
+							+ " s: it may be stopped or overloaded, or still read a large message that it has matched"
 					: " was not done" + operation.progress(now);
 			throw failure(Failure.Kind.TIMEOUT, operation, peersOf(operation), own(operation) + state, now, null);
 		}
