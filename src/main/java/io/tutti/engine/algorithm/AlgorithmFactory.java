@@ -26,7 +26,7 @@ final class AlgorithmFactory {
 	 */
 	Algorithm create(Collective collective, AlgorithmName name) {
 		if (!AlgorithmName.offered(collective).contains(name)) {
-			throw notOffered(name);
+			throw new IllegalArgumentException("the collective has no algorithm " + name);
 		}
 		boolean bruck = name == AlgorithmName.BRUCK;
 		boolean doubles = name == AlgorithmName.RECURSIVE_DOUBLING;
@@ -45,27 +45,14 @@ final class AlgorithmFactory {
 	}
 
 	private Algorithm allReduce(AlgorithmName name) {
-		return switch (name) {
-			case RECURSIVE_DOUBLING -> this.doubling::allReduce;
-			case HALVING_DOUBLING -> new HalvingDoublingAllReduce(this.context);
-			case RING -> this.ring;
-			case BINOMIAL, BINARY, CHAIN, STAR, PAIRWISE, BRUCK, DISSEMINATION -> throw notOffered(name);
-		};
+		if (name == AlgorithmName.HALVING_DOUBLING) {
+			return new HalvingDoublingAllReduce(this.context);
+		}
+		return (name == AlgorithmName.RECURSIVE_DOUBLING) ? this.doubling::allReduce : this.ring;
 	}
 
-	private TreePosition position(AlgorithmName name) {
-		Tree tree = switch (name) {
-			case CHAIN -> Tree.CHAIN;
-			case BINARY -> Tree.BINARY;
-			case STAR -> Tree.STAR;
-			case BINOMIAL -> Tree.BINOMIAL;
-			case RING, RECURSIVE_DOUBLING, HALVING_DOUBLING, PAIRWISE, BRUCK, DISSEMINATION -> throw notOffered(name);
-		};
-		return new TreePosition(tree, this.context);
-	}
-
-	private static IllegalArgumentException notOffered(AlgorithmName name) {
-		return new IllegalArgumentException("the collective has no algorithm " + name);
+	private TreePosition position(AlgorithmName tree) {
+		return new TreePosition(Tree.valueOf(tree.name()), this.context);
 	}
 
 }
