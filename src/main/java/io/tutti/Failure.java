@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param kind kind of failure
  * @param group name of the group in which it happened; a lost peer breaks every group
- * that contains it
+ * that contains it, and a lost rank 0 every group of the job
  * @param sequence number of the collective in the group, -1 outside of a collective
  * @param collective the collective that failed, {@code null} outside of a collective
  * @param ranks the world ranks at fault: lost, missing, in disagreement, gone or

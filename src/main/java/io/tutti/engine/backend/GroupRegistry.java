@@ -350,10 +350,19 @@ final class GroupRegistry implements ControlListener {
 		}
 	}
 
-	private static boolean concerns(Failure verdict, GroupIdentity group) {
+	private boolean concerns(Failure verdict, GroupIdentity group) {
 		boolean lost = verdict.kind() == Failure.Kind.PEER_LOST
-				&& verdict.ranks().stream().anyMatch(group.members()::contains);
+				&& (verdict.ranks().stream().anyMatch(group.members()::contains) || losesRankZero(verdict));
 		return lost || abortsJob(verdict) || verdict.group().equals(group.name());
+	}
+
+	/**
+	 * Whether nobody will announce which ranks leave other groups because of this loss. A
+	 * verdict may also name rank 0 because a call needed it after it had left in order.
+	 */
+	private boolean losesRankZero(Failure lost) {
+		Entry world = this.entries.get(Failure.WORLD);
+		return lost.ranks().contains(0) && (world == null || !world.latch.departed().contains(0));
 	}
 
 	private static boolean abortsJob(Failure verdict) {

@@ -23,9 +23,10 @@ public interface ControlListener {
 
 	/**
 	 * A verdict, the same on every rank. A {@link Failure.Kind#PEER_LOST} breaks every
-	 * group of the lost rank, any other kind only the group it names. A rank that reports
-	 * a failure after the verdict receives the same verdict again, since it may have
-	 * formed the group again meanwhile.
+	 * group of the lost rank, and all groups if that is rank 0, which announces the
+	 * departures. Any other kind breaks only the group it names, except an abort of the
+	 * group of all ranks. A rank that reports a failure after the verdict receives the
+	 * same verdict again, since it may have formed the group again meanwhile.
 	 */
 	void failed(Failure verdict);
 

@@ -14,6 +14,7 @@ import java.util.stream.Stream;
 import io.tutti.Collective;
 import io.tutti.CollectiveListener;
 import io.tutti.Failure;
+import io.tutti.GroupState;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
@@ -68,6 +69,30 @@ class GroupRegistryTest {
 		this.registry.failed(verdict);
 		assertThat(latch.failure()).isEqualTo(verdict);
 		assertThat(other.failure()).isNull();
+	}
+
+	/** Nobody announces which ranks leave other groups because of the loss. */
+	@Test
+	void theLossOfRankZeroBreaksEveryGroupAlsoOneThatIsRegisteredLater() {
+		this.registry.add(GroupIdentity.world(1, 3, 0));
+		FailureLatch before = this.registry.add(PART);
+		Failure verdict = Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(0), "its connection ended");
+		this.registry.failed(verdict);
+		assertThat(before.failure()).isEqualTo(verdict);
+		assertThat(this.registry.add(PART.other("world/1.0", 0, List.of(1, 2))).failure()).isEqualTo(verdict);
+	}
+
+	@Test
+	void aCallThatNeedsRankZeroAfterItHasLeftBreaksNoGroupWithoutIt() {
+		List<DefaultProcessGroup> formed = Stream.of(GroupIdentity.world(1, 3, 0), PART)
+			.map((each) -> this.registry.form(each, (identity, latch) -> this.registry
+				.ready(new DefaultProcessGroup(identity, failing(), latch, (failure) -> {
+				}, TIMEOUTS))))
+			.toList();
+		this.registry.departed(new Departure(0, Failure.WORLD, 5));
+		this.registry
+			.failed(Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(0), "it has left the group"));
+		assertThat(formed).extracting(ProcessGroup::state).containsExactly(GroupState.BROKEN, GroupState.READY);
 	}
 
 	/** The group has no parent in its name. */
