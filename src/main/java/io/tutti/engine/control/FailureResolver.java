@@ -261,6 +261,8 @@ final class FailureResolver {
 			verdict.ranks().forEach((rank) -> this.blamed.putIfAbsent(rank, verdict));
 			suspectedOnly(this.blamed.keySet()).forEach((group) -> keep(group, verdict));
 		}
+		// A verdict that names rank 0 means its loss unless its departure is known.
+		this.departures.flush();
 		this.downlink.broadcast(new Verdict(verdict));
 	}
 

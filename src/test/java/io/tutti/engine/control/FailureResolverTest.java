@@ -8,6 +8,7 @@ import java.util.Map;
 import io.tutti.Collective;
 import io.tutti.Failure;
 import io.tutti.Failure.Kind;
+import io.tutti.engine.control.ControlMessage.Departed;
 import io.tutti.engine.control.ControlMessage.Notice;
 import io.tutti.engine.control.ControlMessage.QueryProgress;
 import io.tutti.engine.control.ControlMessage.ProgressReply;
@@ -32,13 +33,23 @@ class FailureResolverTest {
 
 	private long now = Long.MAX_VALUE - 1;
 
-	private final NoticeRecorder notices = new NoticeRecorder(
-			(rank, notice) -> this.late.add(Map.entry(rank, ((Verdict) notice).failure())), this::broadcast);
+	/** The number of verdicts at each announcement of departures to a rank. */
+	private final List<Integer> verdictsAtDepartures = new ArrayList<>();
+
+	private final NoticeRecorder notices = new NoticeRecorder(this::send, this::broadcast);
 
 	private final DepartureTracker departures = new DepartureTracker(this.peers, () -> this.now, this.notices);
 
 	private final FailureResolver resolver = new FailureResolver(this.peers, this.departures, LIMIT, () -> this.now,
 			this.notices);
+
+	private void send(int rank, Notice notice) {
+		switch (notice) {
+			case Verdict(Failure verdict) -> this.late.add(Map.entry(rank, verdict));
+			case Departed _ -> this.verdictsAtDepartures.add(this.verdicts.size());
+			default -> throw new AssertionError(notice);
+		}
+	}
 
 	private void broadcast(Notice notice) {
 		switch (notice) {
@@ -376,6 +387,15 @@ class FailureResolverTest {
 		});
 		this.resolver.report(3, lostIn(5, 1));
 		assertThat(this.late).containsExactly(Map.entry(3, this.verdicts.getFirst()));
+	}
+
+	/** Otherwise the other ranks would take rank 0 for lost. */
+	@Test
+	void aDepartureIsAnnouncedBeforeTheVerdictThatItCauses() {
+		this.departures.left(new Departure(0, Failure.WORLD, 4), List.of());
+		this.resolver.report(1, lostIn(5, 0));
+		assertThat(this.verdicts).hasSize(1);
+		assertThat(this.verdictsAtDepartures).containsExactly(0, 0, 0);
 	}
 
 	@Test
