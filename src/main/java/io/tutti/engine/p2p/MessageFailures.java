@@ -24,12 +24,6 @@ record MessageFailures(GroupIdentity identity, FailureLatch latch, ProgressEngin
 	/** How long the connection of a rank may take to arrive that has left since. */
 	private static final Duration ARRIVING = Duration.ofMillis(500);
 
-	/**
-	 * How long it may take to read what a rank has answered that has left since. Its
-	 * connection ends earlier, unless its host is gone.
-	 */
-	private static final Duration ANSWERING = Duration.ofSeconds(5);
-
 	/** How long the announcement may take that a rank has left which has disconnected. */
 	private static final Duration LEAVING = Duration.ofSeconds(5);
 
@@ -61,7 +55,7 @@ record MessageFailures(GroupIdentity identity, FailureLatch latch, ProgressEngin
 	 */
 	private void requirePeers(MessageOperation operation, long now) {
 		requireDelivered(now);
-		PeerChannel.Loss lost = this.engine.channels().lost(operation);
+		PeerChannel.Loss lost = this.engine.channels().lost(operation, now);
 		if (lost != null) {
 			throw lost(operation, operation.peer, lost, now);
 		}
@@ -158,7 +152,7 @@ record MessageFailures(GroupIdentity identity, FailureLatch latch, ProgressEngin
 		int worldRank = this.identity.members().get(peer);
 		if (operation.sends()) {
 			return this.latch.departed().contains(worldRank) && (!this.engine.channels().awaitsAnswer(operation)
-					|| this.latch.departed().isAbsentFor(worldRank, ANSWERING));
+					|| this.latch.departed().isAbsentFor(worldRank, PeerChannel.ANSWERING));
 		}
 		return this.latch.departed().isAbsentFor(worldRank, ARRIVING) && !this.engine.channels().connected(peer);
 	}

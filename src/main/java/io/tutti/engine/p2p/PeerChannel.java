@@ -27,6 +27,13 @@ final class PeerChannel {
 	record Loss(String why, boolean peerAtFault) {
 	}
 
+	/**
+	 * How long it may take to read what a rank has answered that has left since, or to
+	 * which this rank can send no more. Its connection ends earlier, unless its host is
+	 * gone or the rank knows nothing of it.
+	 */
+	static final Duration ANSWERING = Duration.ofSeconds(5);
+
 	/** Most bytes of one read of the peer's memory. */
 	static final long COPY_BYTES = 4 * 1024 * 1024;
 
@@ -122,11 +129,13 @@ final class PeerChannel {
 
 	/**
 	 * Why an operation can exchange nothing more. While a connection is left, messages
-	 * and answers that the peer sent before may still arrive.
+	 * that the peer sent before may still arrive, and for a time answers.
 	 */
-	@Nullable Loss lost(MessageOperation operation) {
-		Loss loss = this.lost;
-		return (loss != null && (operation.sends() ? !awaitsAnswer(operation) : !connected())) ? loss : null;
+	@Nullable Loss lost(MessageOperation operation, long now) {
+		if (operation.sends()) {
+			return awaitsAnswer(operation) ? lostFor(ANSWERING, now) : this.lost;
+		}
+		return connected() ? null : this.lost;
 	}
 
 	/** Whether the answer to a send's announcement may still arrive. */
@@ -185,13 +194,14 @@ final class PeerChannel {
 	 * @return whether there was room
 	 */
 	boolean keep(SendDescriptor descriptor) {
+		return this.queue.connected() && this.keptBytes + BufferPool.chargeOf(descriptor.bytes) <= MAX_KEPT_BYTES
+				&& copy(descriptor);
+	}
+
+	private boolean copy(SendDescriptor descriptor) {
 		MessageOperation send = descriptor.operation;
-		long charge = BufferPool.chargeOf(descriptor.bytes);
-		if (!this.queue.connected() || this.keptBytes + charge > MAX_KEPT_BYTES) {
-			return false;
-		}
 		this.queue.keep(descriptor, this.pool.take(descriptor.bytes));
-		this.keptBytes += charge;
+		this.keptBytes += BufferPool.chargeOf(descriptor.bytes);
 		this.channels.countQueued(1);
 		descriptor.operation = null;
 		if (send != null && send.bufferClosed()) {
@@ -203,12 +213,12 @@ final class PeerChannel {
 
 	/**
 	 * Copies the rest of an eager send whose frame has begun to be sent, so that its
-	 * caller can return.
-	 * @return whether it is one, and there was room
+	 * caller can return. One frame at a time is begun, so that no limit is needed.
+	 * @return whether it is one, and its buffer is open
 	 */
 	boolean keepEager(MessageOperation send) {
 		SendDescriptor begun = this.queue.current();
-		return begun != null && begun.kind == Frame.EAGER && begun.operation == send && keep(begun);
+		return begun != null && begun.kind == Frame.EAGER && begun.operation == send && copy(begun);
 	}
 
 	private void sent(SendDescriptor descriptor) {

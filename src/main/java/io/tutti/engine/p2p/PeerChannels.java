@@ -62,9 +62,9 @@ final class PeerChannels implements Connections.Handler {
 	}
 
 	/** Why an operation can exchange nothing more with its peer. */
-	PeerChannel.@Nullable Loss lost(MessageOperation operation) {
+	PeerChannel.@Nullable Loss lost(MessageOperation operation, long now) {
 		PeerChannel known = (operation.peer >= 0) ? this.channels[operation.peer] : null;
-		return (known != null) ? known.lost(operation) : null;
+		return (known != null) ? known.lost(operation, now) : null;
 	}
 
 	/** Whether something may still arrive over a connection with a rank. */

@@ -15,6 +15,7 @@ import io.tutti.CollectiveException;
 import io.tutti.DataType;
 import io.tutti.Failure;
 import io.tutti.GroupAbortedException;
+import io.tutti.PeerLostException;
 import io.tutti.Message;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.spi.GroupIdentity;
@@ -259,7 +260,7 @@ class BrokenConnectionTest {
 		this.stream.ended = true;
 		MessageOperation receive = begin(MessageOperation.Kind.RECEIVE, SMALL, 1, 0);
 		advance();
-		assertThat(this.engine.channels().lost(receive)).isNotNull();
+		assertThat(this.engine.channels().lost(receive, System.nanoTime())).isNotNull();
 	}
 
 	/** Bytes that nothing reads would end every sleep. */
@@ -281,7 +282,7 @@ class BrokenConnectionTest {
 		idle.ended = true;
 		MessageOperation receive = begin(MessageOperation.Kind.RECEIVE, SMALL, 1, 0);
 		advance();
-		assertThat(this.engine.channels().lost(receive)).isNull();
+		assertThat(this.engine.channels().lost(receive, System.nanoTime())).isNull();
 	}
 
 	/** The peer has left in order. What it sent before on its own connection counts. */
@@ -305,6 +306,20 @@ class BrokenConnectionTest {
 		assertThat(begin(MessageOperation.Kind.RECEIVE, SMALL, 1, 3).done()).isTrue();
 	}
 
+	/** The peer has lost the other connection, too, and can send nothing more. */
+	@Test
+	void anAnswerIsAwaitedForATimeOnly() {
+		MessageOperation send = begin(MessageOperation.Kind.SEND, MessageOperation.SMALL_BYTES + 1, 1, 0);
+		connection();
+		advance();
+		this.stream.ended = true;
+		advance();
+		this.engine.failures().requireAlive(send, System.nanoTime());
+		assertThatThrownBy(() -> this.engine.failures().requireAlive(send, System.nanoTime() + LATER_NANOS))
+			.isInstanceOf(PeerLostException.class)
+			.hasMessageContaining("connection reset");
+	}
+
 	/** No answer can arrive. */
 	@Test
 	void aSendWhoseAnnouncementIsNotSentFailsAtOnce() {
@@ -314,8 +329,8 @@ class BrokenConnectionTest {
 		this.stream.ended = true;
 		advance();
 		MessageOperation second = begin(MessageOperation.Kind.SEND, MessageOperation.SMALL_BYTES + 1, 1, 0);
-		assertThat(this.engine.channels().lost(first)).isNotNull();
-		assertThat(this.engine.channels().lost(second)).isNotNull();
+		assertThat(this.engine.channels().lost(first, System.nanoTime())).isNotNull();
+		assertThat(this.engine.channels().lost(second, System.nanoTime())).isNotNull();
 	}
 
 	/**

@@ -178,7 +178,7 @@ class ClosedBufferTest {
 			Thread.onSpinWait();
 		}
 		assertThat(completed).isEmpty();
-		assertThat(channels.lost(receive)).isNotNull();
+		assertThat(channels.lost(receive, System.nanoTime())).isNotNull();
 	}
 
 	@Test
@@ -211,7 +211,7 @@ class ClosedBufferTest {
 		protocol.start(send);
 		this.arena.close();
 		channels.progress(1, protocol);
-		assertThat(channels.lost(send)).isNotNull();
+		assertThat(channels.lost(send, System.nanoTime())).isNotNull();
 		assertThat(channels.connected(1)).isFalse();
 	}
 
