@@ -3,6 +3,7 @@ package io.tutti.training.job;
 import java.security.NoSuchAlgorithmException;
 import java.security.Provider;
 import java.security.Security;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 
 /**
@@ -11,12 +12,29 @@ import java.util.concurrent.CountDownLatch;
  */
 final class HeldCheckpoints implements AutoCloseable {
 
+	private final CompletableFuture<Void> begun = new CompletableFuture<>();
+
 	private final CountDownLatch released = new CountDownLatch(1);
 
-	private final Provider provider = new HeldHashes(this.released);
+	private final Provider provider = new HeldHashes(this::hold);
 
 	HeldCheckpoints() {
 		Security.insertProviderAt(this.provider, 1);
+	}
+
+	/** Completes when the first write is held. */
+	CompletableFuture<Void> begun() {
+		return this.begun;
+	}
+
+	private void hold() {
+		this.begun.complete(null);
+		try {
+			this.released.await();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
 	}
 
 	void release() {
@@ -33,26 +51,17 @@ final class HeldCheckpoints implements AutoCloseable {
 
 		private static final long serialVersionUID = 1L;
 
-		HeldHashes(CountDownLatch released) {
+		HeldHashes(Runnable hold) {
 			super("held", "1", "");
 			putService(new Service(this, "MessageDigest", "SHA-256", "none", null, null) {
 				@Override
 				public Object newInstance(Object parameter) throws NoSuchAlgorithmException {
 					if (Thread.currentThread().getName().equals("tutti-checkpoint-r0")) {
-						await(released);
+						hold.run();
 					}
 					throw new NoSuchAlgorithmException("the next provider has it");
 				}
 			});
-		}
-
-		private static void await(CountDownLatch released) {
-			try {
-				released.await();
-			}
-			catch (InterruptedException ex) {
-				Thread.currentThread().interrupt();
-			}
 		}
 
 	}

@@ -564,16 +564,30 @@ class TrainingTaskTest {
 		assertThat(CheckpointFixture.steps(this.directory)).containsExactly(1L);
 	}
 
-	/** The second write follows another one, or ends with the job. */
+	/**
+	 * The first write is followed by a second, or by the end of the job. It is held until
+	 * some time after rank 0 has both begun it and trained its last step.
+	 */
 	@ParameterizedTest
 	@ValueSource(ints = { 1, 2 })
 	void aCheckpointMayTakeLongerToWriteThanACollectiveCallMayTake(int epochs) throws Exception {
 		try (HeldCheckpoints held = new HeldCheckpoints();
-				SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS.withCollective(Duration.ofSeconds(2)))) {
-			CompletableFuture.delayedExecutor(4, TimeUnit.SECONDS).execute(held::release);
+				SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS.withCollective(Duration.ofSeconds(6)))) {
+			CompletableFuture<Void> lastStep = new CompletableFuture<>();
+			TrainingListener listener = new TrainingListener() {
+				@Override
+				public void step(long step, double loss) {
+					if (step == epochs) {
+						lastStep.complete(null);
+					}
+				}
+			};
+			held.begun()
+				.thenCombine(lastStep, (_, _) -> null)
+				.thenRunAsync(held::release, CompletableFuture.delayedExecutor(9, TimeUnit.SECONDS));
 			List<Outcome<TrainingSummary>> outcomes = RankThreads.outcomes(2, LIMIT,
 					(rank) -> new TrainingJob(world.group(rank), new Line(), options(epochs, this.directory),
-							TrainingListener.NONE)
+							(rank == 0) ? listener : TrainingListener.NONE)
 						.run());
 			assertThat(outcomes).allSatisfy((outcome) -> assertThat(outcome.failure()).isNull());
 			assertThat(outcomes.getFirst().value().checkpointSeconds()).as("before the second write")
