@@ -18,8 +18,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
 import java.util.TreeMap;
-import java.util.concurrent.BrokenBarrierException;
-import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -33,7 +31,6 @@ import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.backend.SimulatedWorld;
 import io.tutti.engine.javacpp.NativeLibraryPreparation;
 import io.tutti.engine.spi.Sha256;
-import io.tutti.training.AllocatedMemory;
 import io.tutti.training.ModelTensors;
 import io.tutti.training.ShardedOptimizer;
 import io.tutti.training.SharesLibtorch;
@@ -65,7 +62,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assumptions.assumeThat;
 
 /**
  * Checkpoints of an optimizer that is divided among the ranks, and jobs that continue
@@ -277,68 +273,6 @@ class ShardedCheckpointTest {
 			});
 			assertThat(received.getFirst()).isGreaterThan(2 * part);
 			assertThat(received.subList(1, 3)).allSatisfy((bytes) -> assertThat(bytes).isLessThan(part / 10));
-		}
-	}
-
-	/** In units of one model, whose optimizer has a state of two. */
-	@Test
-	void aRankHoldsItsPartOfTheStateOnlyAndCopiesNoModelThatItDoesNotWrite() throws Exception {
-		assumeThat(AllocatedMemory.bytes()).as("mallinfo2, with which the test measures").isPresent();
-		memoryOfDivided(3, 0);
-		Memory memory = memoryOfDivided(3, 1);
-		assertThat(memory.restoring()).as("three models, the parts of one state, and these in libtorch")
-			.isBetween(6.0, 9.0);
-		assertThat(memory.saved()).as("one model, the archives of the parts, and those of two ranks on rank 0")
-			.isBetween(3.5, 5.3);
-	}
-
-	/** What all ranks have allocated in addition, in models. */
-	private record Memory(double restoring, double saved) {
-	}
-
-	private Memory memoryOfDivided(int ranks, long from) throws Exception {
-		int values = 1 << 21;
-		double model = ranks * (double) values * Float.BYTES;
-		CyclicBarrier together = new CyclicBarrier(ranks);
-		try (SimulatedWorld world = new SimulatedWorld(ranks, Timeouts.DEFAULTS)) {
-			return RankThreads.run(ranks, LIMIT, (rank) -> {
-				ProcessGroup group = world.group(rank);
-				Map<String, Tensor> parameters = new LinkedHashMap<>();
-				for (int index = 0; index < ranks; index++) {
-					parameters.put("p" + index, torch.ones(values).requires_grad_(true));
-				}
-				ModelTensors tensors = ModelTensors.of(parameters);
-				try (ShardedOptimizer optimizer = new ShardedOptimizer(group, tensors, ShardedCheckpointTest::adam);
-						CheckpointStore store = store(group,
-								new ModelState(group, tensors, optimizer, TrainingDevice.CPU))) {
-					long before = allocated(together);
-					AtomicLong restoring = new AtomicLong();
-					assertThat(stepOf(store.restore((_) -> restoring.set(allocated(together) - before))))
-						.isEqualTo(from);
-					gradients(parameters, from);
-					optimizer.step();
-					long trained = allocated(together);
-					store.save(new Progress(from + 1, 0, 0));
-					store.finish();
-					return new Memory(restoring.get() / model, (allocated(together) - trained) / model);
-				}
-				finally {
-					parameters.values().forEach(Tensor::close);
-				}
-			}).getFirst();
-		}
-	}
-
-	/** Native memory when all ranks have come here. */
-	private static long allocated(CyclicBarrier together) {
-		try {
-			together.await();
-			long allocated = AllocatedMemory.bytes().orElseThrow();
-			together.await();
-			return allocated;
-		}
-		catch (InterruptedException | BrokenBarrierException ex) {
-			throw new IllegalStateException(ex);
 		}
 	}
 
