@@ -113,6 +113,10 @@ final class CheckpointDirectory implements Closeable {
 	record Entry(Path path, long step) {
 	}
 
+	/** A checkpoint that has got another name. */
+	private record Moved(Path from, Path to) {
+	}
+
 	/** Fills a directory with the files of a checkpoint. */
 	interface Content {
 
@@ -164,36 +168,29 @@ final class CheckpointDirectory implements Closeable {
 
 	/** The job continues from the newest checkpoint, and therefore sets none aside. */
 	void continueFromNewest() throws IOException {
-		forgetEarlier();
+		rememberEarlier(List.of());
 	}
 
 	/**
 	 * Adds a checkpoint, unless an earlier generation of an elastic group has completed
-	 * one of the same step. Checkpoints that an earlier job has left get another name,
-	 * since a restart would restore those of later steps instead, and {@link #prune}
-	 * delete the others. So does one of the same step that this job has added before it
-	 * has gone back.
+	 * one of the same step.
 	 * @return its directory; empty if there was one
-	 * @throws IOException if it cannot be written; nothing of it is left
+	 * @throws IOException if it cannot be written; nothing of it is left, and the others
+	 * are unchanged
 	 */
 	Optional<Path> add(long step, Content content) throws IOException {
 		requireNewest();
-		setAsideEarlier();
-		Path target = directory(step);
-		if (this.owner.job() != 0 && Files.isDirectory(target)) {
+		Entry added = entry(step);
+		if (this.owner.job() != 0 && Files.isDirectory(added.path()) && !this.earlier.contains(added)) {
 			return Optional.empty();
 		}
-		Path temporary = this.path.resolve(target.getFileName() + "." + this.owner.generation() + TEMPORARY);
+		Path temporary = this.path.resolve(added.path().getFileName() + "." + this.owner.generation() + TEMPORARY);
 		try {
 			Files.createDirectory(temporary);
 			content.writeTo(temporary);
 			AtomicFile.flushDirectory(temporary);
-			requireNewest();
-			if (Files.isDirectory(target)) {
-				setAside(target);
-			}
-			publish(temporary, target);
-			return Optional.of(target);
+			replaceObsolete(added, temporary);
+			return Optional.of(added.path());
 		}
 		catch (IOException | RuntimeException | Error ex) {
 			try {
@@ -204,6 +201,49 @@ final class CheckpointDirectory implements Closeable {
 			}
 			requireNewest();
 			throw ex;
+		}
+	}
+
+	/**
+	 * Publishes a checkpoint. Before, checkpoints that an earlier job has left get
+	 * another name, since a restart would restore those of later steps instead, and
+	 * {@link #prune} delete the others. So do those of the same and of later steps that
+	 * this job has added before it has gone back.
+	 */
+	private void replaceObsolete(Entry added, Path temporary) throws IOException {
+		List<Entry> before = this.earlier;
+		List<Moved> aside = new ArrayList<>();
+		try {
+			for (Entry old : list(this.path)) {
+				if (old.step() >= added.step() || before.contains(old)) {
+					requireNewest();
+					aside.add(setAside(old.path()));
+				}
+			}
+			rememberEarlier(List.of());
+			requireNewest();
+			publish(temporary, added.path());
+		}
+		catch (IOException ex) {
+			try {
+				undo(aside, before);
+			}
+			catch (IOException second) {
+				ex.addSuppressed(second);
+			}
+			throw ex;
+		}
+	}
+
+	private void undo(List<Moved> aside, List<Entry> before) throws IOException {
+		requireNewest();
+		try {
+			rememberEarlier(before);
+		}
+		finally {
+			for (Moved moved : aside) {
+				Files.move(moved.to(), moved.from(), StandardCopyOption.ATOMIC_MOVE);
+			}
 		}
 	}
 
@@ -219,22 +259,14 @@ final class CheckpointDirectory implements Closeable {
 		}
 	}
 
-	private Path directory(long step) {
-		return this.path.resolve(String.format(Locale.ROOT, "step-%08d", step));
+	private Entry entry(long step) {
+		return new Entry(this.path.resolve(String.format(Locale.ROOT, "step-%08d", step)), step);
 	}
 
-	private void setAsideEarlier() throws IOException {
-		for (Entry old : this.earlier) {
-			if (Files.isDirectory(old.path())) {
-				requireNewest();
-				setAside(old.path());
-			}
-		}
-		forgetEarlier();
-	}
-
-	private static void setAside(Path checkpoint) throws IOException {
-		Files.move(checkpoint, aside(checkpoint), StandardCopyOption.ATOMIC_MOVE);
+	private static Moved setAside(Path checkpoint) throws IOException {
+		Path aside = aside(checkpoint);
+		Files.move(checkpoint, aside, StandardCopyOption.ATOMIC_MOVE);
+		return new Moved(checkpoint, aside);
 	}
 
 	/** A name that no other job has used. */
@@ -246,9 +278,9 @@ final class CheckpointDirectory implements Closeable {
 		return aside;
 	}
 
-	private void forgetEarlier() throws IOException {
-		if (!this.earlier.isEmpty()) {
-			this.earlier = List.of();
+	private void rememberEarlier(List<Entry> entries) throws IOException {
+		if (!this.earlier.equals(entries)) {
+			this.earlier = entries;
 			recordEarlier();
 		}
 	}
@@ -342,7 +374,7 @@ final class CheckpointDirectory implements Closeable {
 					.matcher(content.group(1))
 					.results()
 					.map((number) -> Long.parseLong(number.group()))
-					.map((step) -> new Entry(directory(step), step))
+					.map(this::entry)
 					.toList();
 			}
 		}

@@ -135,6 +135,57 @@ class CheckpointDirectoryTest {
 		}
 	}
 
+	@ParameterizedTest
+	@ValueSource(longs = { 0, JOB })
+	void aFailedWriteLeavesTheCheckpointsOfAnEarlierJob(long job) throws Exception {
+		try (CheckpointDirectory earlier = new CheckpointDirectory(this.path)) {
+			earlier.add(10, CONTENT);
+			earlier.add(20, CONTENT);
+		}
+		try (CheckpointDirectory next = new CheckpointDirectory(this.path, new Owner(job, 0))) {
+			assertThatThrownBy(() -> next.add(10, (temporary) -> {
+				CONTENT.writeTo(temporary);
+				throw new IOException("the disk is full");
+			})).hasMessage("the disk is full");
+			assertThat(steps()).containsExactly(20L, 10L);
+			next.add(10, (path) -> Files.writeString(path.resolve("data"), "new"));
+		}
+		assertThat(steps()).containsExactly(10L);
+		assertThat(this.path.resolve("step-00000010").resolve("data")).hasContent("new");
+	}
+
+	/** One of them cannot get another name: a directory cannot replace a link. */
+	@ParameterizedTest
+	@ValueSource(longs = { 0, JOB })
+	void aCheckpointThatCannotBePublishedLeavesAllOthersInPlace(long job) throws Exception {
+		try (CheckpointDirectory earlier = new CheckpointDirectory(this.path)) {
+			earlier.add(5, CONTENT);
+			earlier.add(10, CONTENT);
+		}
+		Path link = Files.createSymbolicLink(this.path.resolve("step-00000005.earlier"), this.path.resolve("nothing"));
+		try (CheckpointDirectory next = new CheckpointDirectory(this.path, new Owner(job, 0))) {
+			assertThatThrownBy(() -> next.add(10, CONTENT)).isInstanceOf(IOException.class);
+			assertThat(steps()).containsExactly(10L, 5L);
+			Files.delete(link);
+			next.add(10, CONTENT);
+		}
+		assertThat(steps()).containsExactly(10L);
+		assertThat(names()).contains("step-00000005.earlier", "step-00000010.earlier");
+	}
+
+	/** A restart would restore those, and pruning keep them. */
+	@Test
+	void aJobThatHasGoneBackKeepsItsNewCheckpointAndSetsLaterOnesAside() throws Exception {
+		try (CheckpointDirectory directory = new CheckpointDirectory(this.path)) {
+			for (long step : List.of(50L, 80L, 100L, 60L)) {
+				directory.add(step, CONTENT);
+			}
+			directory.prune(1);
+		}
+		assertThat(steps()).containsExactly(60L);
+		assertThat(names()).contains("step-00000080.earlier", "step-00000100.earlier");
+	}
+
 	/** The first generation has ended before its first checkpoint. */
 	@Test
 	void aLaterGenerationSetsAsideWhatTheFirstHasFound() throws Exception {
