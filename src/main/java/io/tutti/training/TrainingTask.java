@@ -92,7 +92,9 @@ public interface TrainingTask extends AutoCloseable {
 	/**
 	 * The loss of each sample of a batch. The job minimizes the mean over the global
 	 * batch; it sums and divides by itself, since ranks may have unequal shares. Tensors
-	 * created inside the call are freed after the step.
+	 * created inside the call are freed after the step. Also called in evaluation mode,
+	 * to measure the loss of all training samples if there is a {@link #guessingLoss()};
+	 * buffers of the model have their values back after it.
 	 * @param batch training samples
 	 * @return one loss per sample, of shape {@code [batch.size()]}, without reduction
 	 */
@@ -100,7 +102,8 @@ public interface TrainingTask extends AutoCloseable {
 
 	/**
 	 * The {@link #metric()} of each sample of a batch, without gradients. The result of
-	 * the evaluation is the mean over all test samples.
+	 * the evaluation is the mean over all test samples. Buffers of the model have their
+	 * values back after it.
 	 * @param batch test samples
 	 * @return one number or boolean per sample, of shape {@code [batch.size()]}
 	 */
