@@ -57,6 +57,9 @@ final class TrainingLoop implements AutoCloseable {
 
 	private double checkpointSeconds;
 
+	/** Whether the model after the last step has been checked in this generation. */
+	private boolean endChecked;
+
 	/**
 	 * Connects the state to the ranks of a group. A collective call.
 	 * @param commit called after each step by an elastic job
@@ -130,7 +133,7 @@ final class TrainingLoop implements AutoCloseable {
 	}
 
 	void run() {
-		if (progress().step() == totalSteps() && checkEnd(stopped())) {
+		if (progress().step() == totalSteps() && !this.endChecked && checkEnd(stopped())) {
 			stop();
 		}
 		while (progress().step() < totalSteps() && !stopped()) {
@@ -253,6 +256,7 @@ final class TrainingLoop implements AutoCloseable {
 
 	/** Returns whether the ranks have agreed to stop, as {@link #endEpoch} does. */
 	private boolean checkEnd(boolean stop) {
+		this.endChecked = true;
 		requireFiniteParameters();
 		if (stop || !this.measuresTrainingLoss) {
 			return stop;

@@ -6,7 +6,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalDouble;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 import io.tutti.ProcessGroup;
@@ -121,9 +123,26 @@ class TrainingStateTest {
 		ClassifierJob digits = ClassifierJob.defaults();
 		ClassifierJob job = new ClassifierJob(1, digits.globalBatch(), digits.learningRate(), 1, 1, null, directory, 0,
 				null);
-		assertThatExceptionOfType(TrainingDivergedException.class).isThrownBy(() -> resume(job,
-				TrainingStateTest::guessingBetter, (_, state) -> state.become(state.current().withLossBefore(0.01))));
+		assertThatExceptionOfType(TrainingDivergedException.class)
+			.isThrownBy(() -> resume(job, (options) -> observed(options, 0.01, () -> {
+			}), (_, state) -> state.become(state.current().withLossBefore(0.01)), TrainingLoop::resume));
 		assertThat(CheckpointFixture.list(directory)).isEmpty();
+	}
+
+	/** It takes as long as an evaluation of all training samples. */
+	@Test
+	void theTrainingLossIsMeasuredOnceAfterTheLastStep() throws Exception {
+		ClassifierJob digits = ClassifierJob.defaults();
+		ClassifierJob job = new ClassifierJob(1, digits.globalBatch(), digits.learningRate(), 1, 1, null, null, 0,
+				null);
+		AtomicInteger losses = new AtomicInteger();
+		resume(job, (options) -> observed(options, 100, losses::incrementAndGet),
+				(_, state) -> state.become(state.current().withLossBefore(2.5)), (loop) -> {
+					loop.resume();
+					loop.run();
+				});
+		int samplesOfRank = Math.ceilDiv(1437, 2);
+		assertThat(losses).hasValue(2 * Math.ceilDiv(samplesOfRank, digits.task().evaluationBatch()));
 	}
 
 	/** What a rank has done with its state before the generation begins. */
@@ -135,19 +154,28 @@ class TrainingStateTest {
 
 	/** Two ranks resume after the last step of the first epoch. */
 	private static List<Seen> resume(Before before) throws Exception {
-		return resume(ClassifierJob.defaults(), ClassifierJob::task, before);
+		return resume(ClassifierJob.defaults(), ClassifierJob::task, before, TrainingLoop::resume);
 	}
 
-	/** The classifier, of which a loss is expected that it does not have. */
-	private static TrainingTask guessingBetter(ClassifierJob job) {
+	/**
+	 * The classifier.
+	 * @param guessingLoss a loss that it need not have
+	 * @param losses called with each call of its losses
+	 */
+	private static TrainingTask observed(ClassifierJob job, double guessingLoss, Runnable losses) {
 		TrainingTask task = job.task();
 		return (TrainingTask) Proxy.newProxyInstance(TrainingTask.class.getClassLoader(),
-				new Class<?>[] { TrainingTask.class }, (_, method, arguments) -> method.getName().equals("guessingLoss")
-						? OptionalDouble.of(0.01) : method.invoke(task, arguments));
+				new Class<?>[] { TrainingTask.class }, (_, method, arguments) -> {
+					if (method.getName().equals("losses")) {
+						losses.run();
+					}
+					return method.getName().equals("guessingLoss") ? OptionalDouble.of(guessingLoss)
+							: method.invoke(task, arguments);
+				});
 	}
 
-	private static List<Seen> resume(ClassifierJob job, Function<ClassifierJob, TrainingTask> creates, Before before)
-			throws Exception {
+	private static List<Seen> resume(ClassifierJob job, Function<ClassifierJob, TrainingTask> creates, Before before,
+			Consumer<TrainingLoop> runs) throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS)) {
 			return RankThreads.run(2, Duration.ofSeconds(40), (rank) -> {
 				GuardedTask task = new GuardedTask(creates.apply(job));
@@ -158,7 +186,7 @@ class TrainingStateTest {
 					})) {
 						state.become(afterSteps());
 						before.act(rank, state);
-						return resume(world.group(rank), job, task, samples, state);
+						return resume(world.group(rank), job, task, samples, state, runs);
 					}
 				}
 			});
@@ -174,7 +202,7 @@ class TrainingStateTest {
 	}
 
 	private static Seen resume(ProcessGroup group, ClassifierJob job, GuardedTask task, SampleCounts samples,
-			TrainingState state) {
+			TrainingState state, Consumer<TrainingLoop> runs) {
 		byte[] before = state.digest();
 		List<String> events = new ArrayList<>();
 		TrainingListener listener = new TrainingListener() {
@@ -195,7 +223,7 @@ class TrainingStateTest {
 		try (TrainingLoop loop = new TrainingLoop(group, job.options(), listener, new AtomicReference<>(),
 				job.options().fingerprint(task.identity(), samples), task, samples, state, () -> {
 				})) {
-			loop.resume();
+			runs.accept(loop);
 		}
 		return new Seen(events, entered, state.current(), before, state.digest());
 	}
