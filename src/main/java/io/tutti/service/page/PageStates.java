@@ -17,6 +17,7 @@ import io.tutti.engine.diagnosis.GroupTrace;
 import io.tutti.engine.diagnosis.RankTrace;
 import io.tutti.engine.dispatch.CallRecord;
 import io.tutti.service.group.GroupLifecycle;
+import io.tutti.service.group.GroupSnapshot;
 import io.tutti.service.group.GroupStatus;
 import io.tutti.service.recorder.TrainingProgress;
 import io.tutti.service.recorder.TrainingWatch;
@@ -55,21 +56,32 @@ final class PageStates {
 	}
 
 	PageState take() {
-		JoinedGroup joined = this.group.joined();
-		int rank = (joined != null) ? joined.world().rank() : this.group.assignment().rank();
-		int worldSize = (joined != null) ? joined.world().worldSize() : this.group.assignment().worldSize();
-		Map<Integer, RankTrace> accounts = (joined != null) ? joined.accounts(TELLING, QUERY_LIMIT) : Map.of();
+		JoinedGroup joined;
+		Map<Integer, RankTrace> accounts;
+		GroupSnapshot now;
+		do {
+			joined = this.group.joined();
+			accounts = (joined != null) ? joined.accounts(TELLING, QUERY_LIMIT) : Map.of();
+			// The group may have broken, or formed again, during the query.
+			now = this.group.snapshot();
+		}
+		while (now.joined() != joined);
+		return state(now, accounts);
+	}
+
+	private PageState state(GroupSnapshot now, Map<Integer, RankTrace> accounts) {
+		JoinedGroup joined = now.joined();
+		GroupStatus status = now.status();
+		int rank = now.assignment().rank();
+		int worldSize = now.assignment().worldSize();
 		List<PeerStatus> peers = (joined != null) ? joined.control().peers() : List.of();
 		Analysis analysis = Analysis.of(worldSize, accounts);
-		// The group may have broken during the query.
-		GroupStatus status = this.group.status();
-		Failure failure = status.failure();
 		this.history.skew(skewMicros(analysis));
 		return new PageState(status.state(), rank, worldSize, this.settings.backend(),
 				(joined != null) ? joined.world().transport() : null,
 				(joined != null) ? joined.world().generation() : null, problem(status),
 				(joined != null) ? analysis.verdict() : null, (joined != null) ? trouble(analysis) : null,
-				new RankCards(rank, accounts, peers, analysis, failure).all(worldSize), inFlight(accounts),
+				new RankCards(rank, accounts, peers, analysis, status.failure()).all(worldSize), inFlight(accounts),
 				this.history.latest(), this.history.events(), training());
 	}
 

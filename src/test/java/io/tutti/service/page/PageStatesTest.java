@@ -9,8 +9,10 @@ import io.tutti.Failure;
 import io.tutti.GroupState;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.control.PeerStatus;
 import io.tutti.engine.diagnosis.Analysis;
 import io.tutti.engine.diagnosis.GroupFinding;
+import io.tutti.service.group.FakeGenerations;
 import io.tutti.service.group.FakeGroup;
 import io.tutti.service.group.FakeJoiner;
 import io.tutti.service.group.GroupLifecycle;
@@ -52,6 +54,24 @@ class PageStatesTest {
 		assertThat(state.state()).isEqualTo(GroupState.BROKEN);
 		assertThat(state.problem()).contains("rank 2 lost");
 		group.stop();
+	}
+
+	@Test
+	void aStateIsOfOneGenerationEvenIfTheNextOneFormsDuringTheQuery() {
+		FakeGenerations generations = new FakeGenerations(2, 3);
+		GroupLifecycle group = generations.lifecycle();
+		TrainingWatch training = new TrainingWatch();
+		PageStates states = new PageStates(group, EngineSettings.DEFAULTS, training, new PageHistory(group, training));
+		FakeGroup first = new FakeGroup(2, 3, 0);
+		FakeGroup next = new FakeGroup(1, 2, 1);
+		next.addPeer(new PeerStatus(0, "10.0.0.1", 41000, 12, 250, PeerStatus.State.LEFT));
+		first.duringQuery(() -> generations.form(next, List.of(1, 2)));
+		generations.form(first, List.of(0, 1, 2));
+		PageState state = states.take();
+		assertThat(state.problem()).isEqualTo("rank 0 has left; no collective can run without it");
+		assertThat(state.generation()).isEqualTo(1);
+		assertThat(state.rank()).isEqualTo(1);
+		assertThat(state.worldSize()).isEqualTo(2);
 	}
 
 	private static Analysis analysis(List<Integer> silent, GroupFinding.Kind... kinds) {
