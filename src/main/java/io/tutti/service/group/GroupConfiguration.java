@@ -10,6 +10,7 @@ import io.tutti.engine.backend.EngineSettings;
 import io.tutti.launch.ExposureCheck;
 import io.tutti.launch.ResolvedRank;
 import io.tutti.service.config.ElasticProperties;
+import io.tutti.service.config.FlightRecorderProperties;
 
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -45,9 +46,11 @@ public class GroupConfiguration {
 	@Bean("tuttiGroupLifecycle")
 	GroupLifecycle groupLifecycle(RankAssignment assignment, EngineSettings settings, GroupJoiner joiner,
 			List<CollectiveListener> listeners, ElasticProperties elastic, ResolvedRank resolved,
-			ExposureCheck exposure) {
-		return new GroupLifecycle(assignment, settings, joiner, new GroupListeners(listeners),
+			ExposureCheck exposure, FlightRecorderProperties recorder) {
+		GroupLifecycle group = new GroupLifecycle(assignment, settings, joiner, new GroupListeners(listeners),
 				elastic.settings(resolved, settings, exposure));
+		group.onFormed((joined) -> joined.recordSites(recorder.sites()));
+		return group;
 	}
 
 }

@@ -17,16 +17,12 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Configures what the flight recorder records, and writes it to a file when the group
- * breaks. The switch of the file is {@code tutti.flight-recorder.on-failure}.
+ * Writes the flight recorder to a file when the group breaks. The switch is
+ * {@code tutti.flight-recorder.on-failure}.
  */
 @AutoConfiguration(after = { ProcessGroupAutoConfiguration.class, JacksonAutoConfiguration.class })
 @ConditionalOnBean(GroupLifecycle.class)
 public class FailureFileAutoConfiguration {
-
-	FailureFileAutoConfiguration(GroupLifecycle group, FlightRecorderProperties properties) {
-		group.onFormed((joined) -> joined.recordSites(properties.sites()));
-	}
 
 	/** Writes files as JSON. */
 	@Configuration(proxyBeanMethods = false)

@@ -70,6 +70,15 @@ class ProcessGroupAutoConfigurationTest {
 	}
 
 	@Test
+	void callingLinesAreRecordedWithoutRecorderFiles() {
+		this.runner.withPropertyValues("tutti.flight-recorder.sites=true").run((context) -> {
+			context.getBean(ProcessGroup.class).barrier();
+			assertThat(context.getBean(GroupLifecycle.class).joined().world().recorder().latest(1).getFirst().site())
+				.isNotNull();
+		});
+	}
+
+	@Test
 	void aRendezvousBeyondThisHostWithoutATokenIsRejected() {
 		this.runner.withPropertyValues("tutti.rank=0", "tutti.world-size=2", "tutti.master-address=192.0.2.1")
 			.run((context) -> assertThat(context).getFailure().rootCause().hasMessageContaining("no token is set"));

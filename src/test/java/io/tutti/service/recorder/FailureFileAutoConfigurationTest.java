@@ -1,9 +1,7 @@
 package io.tutti.service.recorder;
 
 import io.tutti.FreePort;
-import io.tutti.ProcessGroup;
 import io.tutti.service.autoconfigure.ProcessGroupAutoConfiguration;
-import io.tutti.service.group.GroupLifecycle;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -30,16 +28,6 @@ class FailureFileAutoConfigurationTest {
 
 	private final ApplicationContextRunner withoutJson = this.runner
 		.withClassLoader(new FilteredClassLoader("tools.jackson"));
-
-	@Test
-	void callSitesAreRecordedWithoutJson() {
-		this.withoutJson.withPropertyValues("tutti.flight-recorder.sites=true").run((context) -> {
-			context.getBean(ProcessGroup.class).barrier();
-			assertThat(context).doesNotHaveBean(FailureFile.class);
-			assertThat(context.getBean(GroupLifecycle.class).joined().world().recorder().latest(1).getFirst().site())
-				.isNotNull();
-		});
-	}
 
 	@Test
 	void aRankThatCannotWriteFilesSaysSoOnce(CapturedOutput output) {
