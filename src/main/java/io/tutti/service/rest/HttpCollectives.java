@@ -135,18 +135,37 @@ final class HttpCollectives {
 	 */
 	Answer run(LabelledCall call, RoundWait wait, InputStream body, long bodyBytes) throws IOException {
 		long wanted = neededBytes(call, bodyBytes);
-		NamedRounds.Stored<Answer> stored = this.calls.of(this.group.requireJoined()).rounds.stored(wait);
-		if (stored != null) {
-			return repeat(stored, call, Deadline.after(wait.timeout()), body);
+		NamedRounds<Answer> rounds = this.calls.of(this.group.requireJoined()).rounds;
+		rounds.begin(wait);
+		try {
+			NamedRounds.Stored<Answer> stored = rounds.stored(wait);
+			TransferBudget.Reservation reserved = null;
+			if (stored == null) {
+				try {
+					reserved = this.waits.await(() -> this.budget.reserve(wanted, wait.timeout()));
+				}
+				catch (ProblemException ex) {
+					stored = rounds.stored(wait);
+					if (stored == null) {
+						throw ex;
+					}
+				}
+			}
+			return (stored != null) ? repeat(stored, call, Deadline.after(wait.timeout()), body)
+					: run(call, wait, body, bodyBytes, reserved);
 		}
-		try (TransferMemory memory = new TransferMemory(this.maxBytes,
-				this.waits.await(() -> this.budget.reserve(wanted, wait.timeout())))) {
+		finally {
+			rounds.end(wait);
+			this.budget.relieve();
+		}
+	}
+
+	private Answer run(LabelledCall call, RoundWait wait, InputStream body, long bodyBytes,
+			TransferBudget.Reservation reserved) throws IOException {
+		try (TransferMemory memory = new TransferMemory(this.maxBytes, reserved)) {
 			MemorySegment elements = memory.read(body, bodyBytes, Deadline.after(wait.timeout()));
 			memory.shrink(neededBytes(call, elements.byteSize()));
 			return this.waits.await(() -> execute(call, wait, elements, memory));
-		}
-		finally {
-			this.budget.relieve();
 		}
 	}
 

@@ -49,7 +49,13 @@ final class NamedRounds<R extends NamedRounds.Held> {
 	/** In access order: the most recently used label is last. */
 	private final Map<String, Label<R>> labels = new LinkedHashMap<>(16, 0.75f, true);
 
+	/** The requests of each round, from their arrival on. */
+	private final Map<Name, Integer> requests = new HashMap<>();
+
 	private boolean closed;
+
+	private record Name(String label, long round) {
+	}
 
 	private static final class Label<R> {
 
@@ -96,6 +102,17 @@ final class NamedRounds<R extends NamedRounds.Held> {
 			requireEqual(this.round, this.digest, repeated);
 		}
 
+	}
+
+	/** Begins a request: the answer of its round is not evicted until it ends. */
+	synchronized void begin(RoundWait wait) {
+		this.requests.merge(new Name(wait.label(), wait.round()), 1, Integer::sum);
+	}
+
+	/** Ends a request that has begun. */
+	synchronized void end(RoundWait wait) {
+		this.requests.computeIfPresent(new Name(wait.label(), wait.round()),
+				(name, count) -> (count > 1) ? count - 1 : null);
 	}
 
 	/**
@@ -280,11 +297,15 @@ final class NamedRounds<R extends NamedRounds.Held> {
 	}
 
 	/**
-	 * Evicts the least recently used answer; its round can no longer be repeated.
+	 * Evicts the least recently used answer that no request waits for; its round can no
+	 * longer be repeated.
 	 * @return whether an answer was evicted
 	 */
 	synchronized boolean evict() {
-		return this.labels.values().stream().anyMatch(this::drop);
+		return this.labels.entrySet()
+			.stream()
+			.filter((each) -> !this.requests.containsKey(new Name(each.getKey(), each.getValue().last)))
+			.anyMatch((each) -> drop(each.getValue()));
 	}
 
 	/** Evicts all answers; those of the rounds under way are not kept. */

@@ -95,6 +95,18 @@ class NamedRoundsTest {
 	}
 
 	@Test
+	void anAnswerThatARequestWaitsForIsNotEvicted() {
+		RoundWait wait = new RoundWait("a", 3, MINUTE, () -> true);
+		this.rounds.begin(wait);
+		this.rounds.begin(wait);
+		run("a", 3, 7);
+		this.rounds.end(wait);
+		assertThat(this.rounds.evict()).isFalse();
+		this.rounds.end(wait);
+		assertThat(this.rounds.evict()).isTrue();
+	}
+
+	@Test
 	void aFailedRoundMayBeRetried() {
 		assertThatThrownBy(() -> run("a", 3, () -> true, (wait) -> {
 			throw new IllegalStateException("made to fail");
