@@ -30,13 +30,15 @@ public final class DepartedRanks {
 	private volatile Map<Integer, Departure> departures = Map.of();
 
 	/**
-	 * Records that a rank has left; only the first record of a rank has an effect.
+	 * Records that a rank has left. Of several records of a rank, the first sets the
+	 * time, and one with a number replaces one without.
 	 * @param lastCompleted sequence number of the last collective that it has completed,
-	 * {@link #NONE_COMPLETED} for none
+	 * {@link #NONE_COMPLETED} for none or if it is not known
 	 */
 	public synchronized void add(int worldRank, long lastCompleted) {
 		Map<Integer, Departure> more = new HashMap<>(this.departures);
-		more.putIfAbsent(worldRank, new Departure(lastCompleted, System.nanoTime()));
+		more.merge(worldRank, new Departure(lastCompleted, System.nanoTime()), (first,
+				later) -> new Departure(Math.max(first.lastCompleted(), later.lastCompleted()), first.sinceNanos()));
 		this.departures = Map.copyOf(more);
 	}
 
