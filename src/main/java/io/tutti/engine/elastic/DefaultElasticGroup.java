@@ -146,12 +146,17 @@ public final class DefaultElasticGroup implements ElasticGroup {
 	 * @throws CollectiveException the failure itself, if it has no such cause
 	 */
 	private CollectiveException causeOf(CollectiveException failed, ProcessGroup group) {
-		boolean ofSubgroup = !failed.failure().group().equals(Failure.WORLD);
-		Failure cause = ofSubgroup ? this.elastic.awaitFailure() : null;
+		Failure cause = mayFollowDeparture(failed.failure()) ? this.elastic.awaitFailure() : null;
 		if (cause == null || !continuesAfter(cause)) {
 			throw failed;
 		}
 		return CollectiveException.of(group.rank(), group.worldSize(), cause, failed);
+	}
+
+	/** An abort on request usually has another exit code, and is a cause itself. */
+	private static boolean mayFollowDeparture(Failure failure) {
+		return failure.kind() == Failure.Kind.ABORTED && failure.exitCode() == ExitCode.PEER_LOST
+				&& !failure.group().equals(Failure.WORLD);
 	}
 
 	/**

@@ -8,9 +8,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
 import io.tutti.BackendUnavailableException;
+import io.tutti.CollectiveException;
 import io.tutti.CollectiveMismatchException;
 import io.tutti.DataType;
 import io.tutti.ElasticEvent;
@@ -280,6 +282,52 @@ class ElasticGroupTest {
 			assertThat(rank.result.get(60, TimeUnit.SECONDS)).isEqualTo(210);
 			assertThat(rank.group.generation()).isOne();
 		}
+	}
+
+	@Test
+	void anAbortOfASubgroupOnRequestEndsItsRanksAlsoIfTheGroupOfAllBreaksMeanwhile() throws Exception {
+		requireEndOfSubgroup(GroupAbortedException.class, 42, (part) -> part.abort(42, "the data is bad"));
+	}
+
+	@Test
+	void aMismatchInASubgroupEndsItsRanksAlsoIfTheGroupOfAllBreaksMeanwhile() throws Exception {
+		requireEndOfSubgroup(CollectiveMismatchException.class, ExitCode.MISMATCH,
+				(part) -> part.allReduce(new long[1], ReduceOp.MAX));
+	}
+
+	/** Rank 2 ends with its failure after rank 1 has left because of it. */
+	private static void requireEndOfSubgroup(Class<? extends CollectiveException> type, int exitCode,
+			Consumer<ProcessGroup> breaking) throws Exception {
+		ElasticMembers ranks = new ElasticMembers(3, 3, 1);
+		List<ElasticMembers.Rank> all = IntStream.range(0, 3).mapToObj((slot) -> ranks.new Rank(slot, 20)).toList();
+		for (var rank : all) {
+			rank.atStep = () -> {
+				ProcessGroup group = rank.group.group();
+				if (rank.step != 10 || group.generation() > 0) {
+					return;
+				}
+				ProcessGroup part = group.split((rank.slot == 0) ? 0 : 1, 0);
+				if (rank.slot == 1) {
+					breaking.accept(part);
+				}
+				try {
+					if (rank.slot > 0) {
+						part.barrier();
+					}
+				}
+				finally {
+					if (rank.slot == 2) {
+						await(() -> group.failure() != null);
+					}
+				}
+			};
+		}
+		all.forEach(ElasticMembers.Rank::start);
+		for (var rank : all.subList(1, 3)) {
+			assertThatThrownBy(() -> rank.result.get(60, TimeUnit.SECONDS)).cause()
+				.isInstanceOfSatisfying(type, (ex) -> assertThat(ex.exitCode()).isEqualTo(exitCode));
+		}
+		assertThat(all.getFirst().result.get(60, TimeUnit.SECONDS)).isEqualTo(210);
 	}
 
 	@Test
