@@ -8,6 +8,7 @@ import java.util.function.BiPredicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.tutti.engine.elastic.ElasticSettings.QuorumRule;
 import io.tutti.engine.elastic.FormationEndpoint.Answer;
 import io.tutti.engine.elastic.FormationMessage.Formation;
 import io.tutti.engine.elastic.FormationMessage.Join;
@@ -115,9 +116,15 @@ record Continuation(Formation base, List<Join> joins, Map<Integer, Answer> answe
 		return slots(formation, (_, fate) -> fate == Fate.ALIVE);
 	}
 
-	/** The slots that prevent a quorum: a member may be alive there. */
-	List<Integer> silence() {
-		List<Integer> silent = slots((_, fate) -> fate == Fate.SILENT);
+	/** The slots of a generation whose process has ended and that count nevertheless. */
+	List<Integer> countedAfterTheirEnd(Formation formation) {
+		return (this.elastic.quorum() == QuorumRule.STRICT)
+				? slots(formation, (_, fate) -> fate == Fate.DIED || fate == Fate.GONE) : List.of();
+	}
+
+	/** The slots that prevent a quorum of a generation: a member may be alive there. */
+	List<Integer> silence(Formation formation) {
+		List<Integer> silent = slots(formation, (_, fate) -> fate == Fate.SILENT);
 		return silent.isEmpty() ? unknown() : silent;
 	}
 

@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -414,9 +415,10 @@ final class FormationProtocol {
 	 * @throws RendezvousException if they may not, after the others were told
 	 */
 	private @Nullable List<Integer> absent(Continuation next, long elapsedNanos) {
+		boolean early = elapsedNanos < this.context.settings().timeouts().rendezvous().toNanos() / 2;
 		boolean patient = elapsedNanos < this.context.settings().timeouts().heartbeat().toNanos();
 		List<Integer> waiting = next.slots((missing, fate) -> switch (fate) {
-			case ALIVE -> elapsedNanos < this.context.settings().timeouts().rendezvous().toNanos() / 2;
+			case ALIVE -> early;
 			case SILENT -> patient && !this.silent.contains(missing.id());
 			case PRESENT, DIED, GONE -> false;
 		});
@@ -425,16 +427,14 @@ final class FormationProtocol {
 		}
 		Formation withoutQuorum = next.withoutQuorum();
 		if (withoutQuorum != null) {
-			List<Integer> silence = next.silence();
-			if (patient && !silence.isEmpty()) {
-				// An answer may be late, and a silent process may end now.
-				return silence;
+			List<Integer> joining = early ? next.alive(withoutQuorum) : List.of();
+			List<Integer> silence = patient ? next.silence(withoutQuorum) : List.of();
+			if (joining.isEmpty() && silence.isEmpty()) {
+				throw noQuorum(next, withoutQuorum);
 			}
-			List<Integer> alive = next.alive(withoutQuorum);
-			String reason = noQuorum(withoutQuorum, next.present(), silence, alive);
-			List<Integer> missing = Stream.concat(silence.stream(), alive.stream()).sorted().toList();
-			this.member.dismiss(new NoQuorum(reason, missing));
-			throw failure(reason, missing, this.rendezvous.lastFailure());
+			// A process may join again, an answer may be late, and a silent process may
+			// end now.
+			return joining.isEmpty() ? silence : joining;
 		}
 		List<Integer> absent = next.base().slots().stream().filter((slot) -> !next.present().contains(slot)).toList();
 		boolean settling = elapsedNanos < this.context.elastic().settle().toNanos() && !absent.isEmpty();
@@ -442,18 +442,34 @@ final class FormationProtocol {
 		return ((tooFew || settling) && !this.ending.getAsBoolean()) ? absent : null;
 	}
 
-	private String noQuorum(Formation formation, Set<Integer> present, List<Integer> unknown, List<Integer> alive) {
-		String partition = "ranks " + unknown + " do not answer and may continue on the other side of a network"
-				+ " partition. This side ends, so that the job never has two groups. Check the network and start these"
-				+ " ranks again";
-		String busy = "ranks " + alive + " answer and have not left their loop for half of tutti.timeout.rendezvous ("
-				+ this.deadline.timeout().toSeconds() + " s). Let the loop end with the exception of a failed call, or"
-				+ " raise this limit if a step takes longer, and start the job again";
-		return "ranks " + present + " may not continue generation " + formation.generation() + " of ranks "
-				+ formation.slots() + ": "
-				+ Stream.of(unknown.isEmpty() ? "" : partition, alive.isEmpty() ? "" : busy)
-					.filter((text) -> !text.isEmpty())
-					.collect(Collectors.joining(". In addition, "));
+	/** Tells the members that have joined that they may not continue. */
+	private RendezvousException noQuorum(Continuation next, Formation formation) {
+		List<Integer> silence = next.silence(formation);
+		List<Integer> alive = next.alive(formation);
+		List<Integer> ended = next.countedAfterTheirEnd(formation)
+			.stream()
+			.filter((slot) -> !silence.contains(slot))
+			.toList();
+		String causes = Stream.of(cause("ranks ", silence,
+				" do not answer and may continue on the other side of a network partition. This"
+						+ " side ends, so that the job never has two groups. Check the network and start these ranks again"),
+				cause("ranks ", alive, " answer and have not taken part for half of tutti.timeout.rendezvous ("
+						+ this.deadline.timeout().toSeconds() + " s). Let a loop end with the exception of a failed"
+						+ " call, or raise this limit if a step takes longer, and start the job again"),
+				cause("the processes of ranks ", ended, " of this generation have ended, and"
+						+ " tutti.elastic.quorum=strict counts them. Start the job again, from its last checkpoint"
+						+ " if it has one"))
+			.flatMap(Function.identity())
+			.collect(Collectors.joining(". In addition, "));
+		String reason = "ranks " + next.present() + " may not continue generation " + formation.generation()
+				+ " of ranks " + formation.slots() + ": " + causes;
+		List<Integer> missing = Stream.of(silence, alive, ended).flatMap(List::stream).sorted().toList();
+		this.member.dismiss(new NoQuorum(reason, missing));
+		return failure(reason, missing, this.rendezvous.lastFailure());
+	}
+
+	private static Stream<String> cause(String before, List<Integer> slots, String after) {
+		return slots.isEmpty() ? Stream.of() : Stream.of(before + slots + after);
 	}
 
 	private @Nullable Formed propose(@Nullable Formation base, List<Join> joins, List<LocalMember.Request> requests)

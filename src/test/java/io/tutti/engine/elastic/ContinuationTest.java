@@ -97,7 +97,7 @@ class ContinuationTest {
 		join(TWO, 1, List.of());
 		this.answers.put(2, REFUSED);
 		assertThat(withoutQuorum(TWO)).isEqualTo(TWO);
-		assertThat(of(TWO, QuorumRule.LIVE).silence()).containsExactly(0);
+		assertThat(of(TWO, QuorumRule.LIVE).silence(TWO)).containsExactly(0);
 	}
 
 	@Test
@@ -106,7 +106,7 @@ class ContinuationTest {
 		this.answers.put(0, REFUSED);
 		this.ended.add(member(0));
 		assertThat(withoutQuorum(TWO)).as("a later formation may run in slot 2").isEqualTo(TWO);
-		assertThat(of(TWO, QuorumRule.LIVE).silence()).containsExactly(2);
+		assertThat(of(TWO, QuorumRule.LIVE).silence(TWO)).containsExactly(2);
 		this.answers.put(2, REFUSED);
 		assertThat(withoutQuorum(TWO)).isNull();
 	}
@@ -117,7 +117,19 @@ class ContinuationTest {
 		this.answers.put(0, REFUSED);
 		this.answers.put(2, REFUSED);
 		assertThat(withoutQuorum(TWO)).isEqualTo(TWO);
-		assertThat(of(TWO, QuorumRule.LIVE).silence()).containsExactly(0);
+		assertThat(of(TWO, QuorumRule.LIVE).silence(TWO)).containsExactly(0);
+	}
+
+	@Test
+	void aRefusalDoesNotShowTheEndOfAProcessThatJoins() {
+		Formation base = formation(5, 1, 2);
+		Formation later = formation(6, 0, 1, 2);
+		join(base, 1, List.of(later), "m2");
+		this.answers.put(0, REFUSED);
+		this.answers.put(2, REFUSED);
+		this.ended.add(member(2));
+		assertThat(withoutQuorum(base)).isEqualTo(later);
+		assertThat(of(base, QuorumRule.LIVE).silence(later)).containsExactly(0);
 	}
 
 	@Test
@@ -125,7 +137,7 @@ class ContinuationTest {
 		join(TWO, 1, List.of());
 		this.joins.add(new Join(new Member(0, "new", "host"), null, List.of(), -1, List.of()));
 		assertThat(withoutQuorum(TWO)).isEqualTo(TWO);
-		assertThat(of(TWO, QuorumRule.LIVE).silence()).containsExactly(2);
+		assertThat(of(TWO, QuorumRule.LIVE).silence(TWO)).containsExactly(2);
 		this.answers.put(2, REFUSED);
 		assertThat(withoutQuorum(TWO)).isNull();
 		assertThat(of(TWO, QuorumRule.LIVE).present()).containsExactly(0, 1);

@@ -27,6 +27,8 @@ import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.bootstrap.Endpoint;
 import io.tutti.engine.control.RendezvousException;
+import io.tutti.engine.elastic.ElasticSettings.QuorumRule;
+import io.tutti.engine.elastic.FormationEndpoint.Answer;
 import io.tutti.engine.elastic.FormationMessage.Accepted;
 import io.tutti.engine.elastic.FormationMessage.Commit;
 import io.tutti.engine.elastic.FormationMessage.Formation;
@@ -64,6 +66,8 @@ class FormationProtocolTest {
 
 		private EngineSettings settings;
 
+		private ElasticSettings elastic;
+
 		private final LocalMember member;
 
 		private final FormationEndpoint endpoint;
@@ -89,6 +93,7 @@ class FormationProtocolTest {
 		Party(ElasticMembers ranks, EngineSettings settings, Member self) {
 			this.ranks = ranks;
 			this.settings = settings;
+			this.elastic = ranks.elastic();
 			this.member = new LocalMember(self);
 			List<Endpoint> endpoints = new ArrayList<>(ranks.elastic().endpoints());
 			if (self.slot() != 0) {
@@ -109,7 +114,7 @@ class FormationProtocolTest {
 		void form(int awaited) {
 			int slot = this.member.self().slot();
 			FormationProtocol protocol = new FormationProtocol(
-					new FormationContext(this.member, this.endpoint, this.ranks.elastic(), this.settings,
+					new FormationContext(this.member, this.endpoint, this.elastic, this.settings,
 							RankAssignment.onOneHost(slot, slot + 1, 29500), new CollectiveListener() {
 								@Override
 								public void broken(Failure failure) {
@@ -288,23 +293,28 @@ class FormationProtocolTest {
 		assertThat(last.formed.get().origin()).isEqualTo(Origin.CONTINUED);
 	}
 
-	/** A member that died may have formed the generation with the process that joins. */
 	@Test
 	void aProcessIsNotLeftOutIfTheOthersMayNotContinueWithoutIt() throws Exception {
 		ElasticMembers ranks = new ElasticMembers(3, 3, 1);
 		Party joining = party(ranks, new Member(0, "b0", "host"));
-		Party last = party(ranks, new Member(1, "a1", "host"));
-		Member died = new Member(2, "a2", "host");
-		last.dead = Set.of(died.id());
-		last.member.formed(new Formation(1, "f1", List.of(last.member.self(), died)));
-		last.member.formAgain(null);
-		last.member.accept(new Formation(2, "f2", List.of(joining.member.self(), last.member.self(), died)), "f1");
+		Party last = lastWithAcceptedFormation(ranks, joining);
 		assertThat(last.member.leaveOut(joining.member.self(), Duration.ofSeconds(60), LONGEST_PAUSE)).hasSeconds(240);
 		joining.form(1);
 		last.form(0);
 		for (Party party : this.parties) {
 			assertThat(party.formed.get().formation().slots()).containsExactly(0, 1);
 		}
+	}
+
+	/** A member that died may have formed the generation with the process that joins. */
+	private Party lastWithAcceptedFormation(ElasticMembers ranks, Party joining) {
+		Party last = party(ranks, new Member(1, "a1", "host"));
+		Member died = new Member(2, "a2", "host");
+		last.dead = Set.of(died.id());
+		last.member.formed(new Formation(1, "f1", List.of(last.member.self(), died)));
+		last.member.formAgain(null);
+		last.member.accept(new Formation(2, "f2", List.of(joining.member.self(), last.member.self(), died)), "f1");
+		return last;
 	}
 
 	@Test
@@ -320,9 +330,44 @@ class FormationProtocolTest {
 		assertThatThrownBy(members.getFirst().formed::get).cause()
 			.isInstanceOfSatisfying(RendezvousException.class, (ex) -> assertThat(ex.peers()).containsExactly(1, 2))
 			.hasMessageContaining("ranks [0] may not continue generation 0 of ranks [0, 1, 2]: ranks [1, 2] answer and"
-					+ " have not left their loop")
+					+ " have not taken part")
 			.hasMessageContaining("tutti.timeout.rendezvous")
 			.hasMessageNotContaining("network");
+	}
+
+	@Test
+	void aMemberWithoutAStrictQuorumNamesTheMembersThatHaveEnded() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(3, 3, 1);
+		List<Party> members = IntStream.range(0, 3)
+			.mapToObj((slot) -> party(ranks, new Member(slot, "a" + slot, "host")))
+			.toList();
+		Party last = members.getFirst();
+		last.elastic = new ElasticSettings(1, Duration.ZERO, 0, QuorumRule.STRICT, ranks.elastic().endpoints());
+		last.member.formed(new Formation(0, "f0", members.stream().map((party) -> party.member.self()).toList()));
+		assertThat(last.endpoint.askAll(Set.of(), (_) -> Duration.ofSeconds(20)).values())
+			.hasOnlyElementsOfType(Answer.Alive.class);
+		members.subList(1, 3).forEach((party) -> party.endpoint.close());
+		last.member.formAgain(null);
+		last.form(0);
+		assertThatThrownBy(last.formed::get).cause()
+			.isInstanceOfSatisfying(RendezvousException.class, (ex) -> assertThat(ex.peers()).containsExactly(1, 2))
+			.hasMessageContaining("ranks [0] may not continue generation 0 of ranks [0, 1, 2]: the processes of ranks"
+					+ " [1, 2] of this generation have ended, and tutti.elastic.quorum=strict counts them")
+			.hasMessageContaining("Start the job again")
+			.hasMessageNotContaining("network");
+	}
+
+	@Test
+	void aMemberAwaitsAProcessThatAnswersIfItMayNotContinueWithoutIt() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(3, 3, 1);
+		Party joining = party(ranks, new Member(0, "b0", "host"));
+		Party last = lastWithAcceptedFormation(ranks, joining);
+		last.form(0);
+		assertThat(last.awaits()).isTrue();
+		joining.form(1);
+		for (Party party : this.parties) {
+			assertThat(party.formed.get().formation().slots()).containsExactly(0, 1);
+		}
 	}
 
 	/** The process that joins has formed the generation, and lost the member then. */
