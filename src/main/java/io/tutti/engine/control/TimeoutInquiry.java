@@ -108,15 +108,15 @@ final class TimeoutInquiry implements FailureResolver.Inquiry {
 	}
 
 	/**
-	 * Whether a failure is the cause of the timeout: that of an earlier call, an abort
-	 * outside of a call, or a mismatch in the call itself. A lost peer and an abort in
-	 * the call itself may be consequences.
+	 * Whether a failure is the cause of the timeout: that of an earlier call, an abort by
+	 * a rank outside of a call, or a mismatch in the call itself. A lost peer, an abort
+	 * in the call itself and one that names no rank may be consequences.
 	 */
 	boolean isExplainedBy(Failure failure) {
 		long sequence = failure.sequence();
 		return switch (failure.kind()) {
 			case TIMEOUT -> sequence >= 0 && sequence < this.report.sequence();
-			case ABORTED -> sequence < this.report.sequence();
+			case ABORTED -> sequence < this.report.sequence() && !failure.ranks().isEmpty();
 			case MISMATCH -> sequence <= this.report.sequence();
 			case PEER_LOST -> false;
 		};

@@ -298,6 +298,21 @@ class FailureResolverTest {
 		assertThat(this.verdicts).containsExactly(abort);
 	}
 
+	/** As NCCL finds on a rank that computes, after the others have given up. */
+	@Test
+	void anAbortByNoRankExplainsNoTimeout() {
+		this.resolver.report(1, timeout("world", 5));
+		this.resolver.report(2, Failure.outside(Kind.ABORTED, "world", List.of(), "another rank was lost"));
+		answer(0, 5);
+		answer(1, 5);
+		answer(2, 4);
+		answer(3, 5);
+		assertThat(this.verdicts).singleElement().satisfies((verdict) -> {
+			assertThat(verdict.kind()).isEqualTo(Kind.TIMEOUT);
+			assertThat(verdict.ranks()).containsExactly(2);
+		});
+	}
+
 	@Test
 	void aMismatchOfTheCallExplainsItsTimeout() {
 		this.resolver.report(1, timeout("world", 5));

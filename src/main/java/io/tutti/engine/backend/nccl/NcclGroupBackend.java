@@ -55,8 +55,11 @@ public final class NcclGroupBackend implements GroupBackend {
 
 	private final CallReports reports;
 
-	/** Sequence number of the device call in progress. */
+	/** Sequence number of the last device call. */
 	private volatile long sequence = -1;
+
+	/** The device call in progress. */
+	private volatile @Nullable Call running;
 
 	/** Aborts the communicator; {@code null} before the group breaks. */
 	private volatile @Nullable Thread aborting;
@@ -75,15 +78,24 @@ public final class NcclGroupBackend implements GroupBackend {
 	}
 
 	/**
-	 * NCCL often learns of a lost rank or a missed deadline before the verdict comes. An
-	 * error during a call, whose number is reported, does not explain its missed
-	 * deadline.
+	 * NCCL often learns of a lost rank or a missed deadline before the verdict comes.
 	 */
-	private void reportUnlessFailed(FailureReporter reporter, NcclException failure) {
+	private void reportUnlessFailed(FailureReporter reporter, NcclException error) {
+		Failure failure = failure(error);
 		if (this.latch.await(VERDICT_WAIT) == null) {
-			reporter.report(new Failure(Failure.Kind.ABORTED, this.identity.name(), this.sequence, null,
-					List.of(this.identity.worldRank()), failure.problem(), Duration.ZERO, Duration.ZERO));
+			reporter.report(failure);
 		}
+	}
+
+	/**
+	 * The failure for an asynchronous error. Between calls it names no rank: the error
+	 * may be a consequence of a deadline that the others have missed in their next call.
+	 */
+	private Failure failure(NcclException error) {
+		Call call = this.running;
+		return (call != null) ? this.identity.failure(Failure.Kind.ABORTED, call, error.problem()) : Failure.outside(
+				Failure.Kind.ABORTED, this.identity.name(), List.of(),
+				"rank " + this.identity.worldRank() + " found an error between its device calls: " + error.problem());
 	}
 
 	RankCommunicator communicator() {
@@ -184,6 +196,7 @@ public final class NcclGroupBackend implements GroupBackend {
 		call.algorithm(NAME);
 		call.onDevice();
 		this.sequence = call.sequence();
+		this.running = call;
 		this.reports.begun(call);
 		try {
 			StreamOperations operations = this.communicator.operations().within(call.deadline().remaining());
@@ -196,6 +209,9 @@ public final class NcclGroupBackend implements GroupBackend {
 		catch (DeviceException ex) {
 			this.communicator.abort();
 			throw this.identity.exception(this.identity.failure(Failure.Kind.ABORTED, call, ex.problem()), ex);
+		}
+		finally {
+			this.running = null;
 		}
 	}
 

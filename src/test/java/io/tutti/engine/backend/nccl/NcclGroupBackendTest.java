@@ -3,10 +3,16 @@ package io.tutti.engine.backend.nccl;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 
+import io.tutti.Collective;
+import io.tutti.DataType;
 import io.tutti.Failure;
+import io.tutti.ReduceOp;
 import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.GroupIdentity;
@@ -25,7 +31,9 @@ class NcclGroupBackendTest {
 
 	private static final GroupIdentity IDENTITY = new GroupIdentity("part", 0, List.of(5), 0);
 
-	private final ScriptedNccl nccl = new ScriptedNccl(new HostDevices(1));
+	private final HostDevices devices = new HostDevices(1);
+
+	private final ScriptedNccl nccl = new ScriptedNccl(this.devices);
 
 	private final FailureLatch latch = new FailureLatch();
 
@@ -50,15 +58,50 @@ class NcclGroupBackendTest {
 		this.nccl.fail(this.backend.communicator().handle(), NcclResult.REMOTE_ERROR);
 	}
 
-	@Test
-	void anErrorBetweenCallsIsReported() {
-		fail();
+	private Failure report() {
 		Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> !this.reports.isEmpty());
-		assertThat(this.reports).singleElement()
-			.satisfies((failure) -> assertThat(failure.ranks()).containsExactly(5))
-			.satisfies((failure) -> assertThat(failure.detail()).contains("another rank failed or was lost")
+		return this.reports.getFirst();
+	}
+
+	private void allReduce(long sequence) {
+		long bytes = 4;
+		long address = this.devices.allocate(bytes);
+		Call call = new Call(1, null);
+		call.deadline().restart(System.nanoTime(), TimeUnit.HOURS.toNanos(1));
+		call.describe(sequence, Collective.ALL_REDUCE, 1, DataType.FLOAT32, ReduceOp.SUM, 0);
+		call.place(address, bytes, address, bytes);
+		try {
+			this.backend.run(call);
+		}
+		finally {
+			this.devices.free(address);
+		}
+	}
+
+	/** It may be a consequence of the deadline that the others have missed. */
+	@Test
+	void anErrorBetweenCallsIsReportedAsAFailureOfNoCallAndNoRank() {
+		allReduce(7);
+		fail();
+		assertThat(report()).satisfies((failure) -> assertThat(failure.sequence()).isEqualTo(-1))
+			.satisfies((failure) -> assertThat(failure.collective()).isNull())
+			.satisfies((failure) -> assertThat(failure.ranks()).isEmpty())
+			.satisfies((failure) -> assertThat(failure.detail()).contains("rank 5 ")
+				.contains("another rank failed or was lost")
 				.as("the rank in the communicator is not that in the job")
 				.doesNotContain("rank 0"));
+	}
+
+	@Test
+	void anErrorDuringACallIsReportedAsItsFailure() {
+		this.devices.queue(this.backend.communicator().operations().stream(), () -> false);
+		CompletableFuture<Void> call = CompletableFuture.runAsync(() -> allReduce(7), Thread::startVirtualThread);
+		Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> this.nccl.calls.contains("allReduce"));
+		fail();
+		assertThat(report()).satisfies((failure) -> assertThat(failure.sequence()).isEqualTo(7))
+			.satisfies((failure) -> assertThat(failure.collective()).isEqualTo(Collective.ALL_REDUCE))
+			.satisfies((failure) -> assertThat(failure.ranks()).containsExactly(5));
+		assertThat(call).completesExceptionallyWithin(Duration.ofSeconds(30));
 	}
 
 	@Test
