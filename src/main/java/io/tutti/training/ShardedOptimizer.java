@@ -209,6 +209,20 @@ public final class ShardedOptimizer implements AutoCloseable {
 		return List.copyOf(this.parts.get(this.group.rank()));
 	}
 
+	/**
+	 * {@return the number of values that this rank's optimizer updates and has state for}
+	 */
+	public long ownValues() {
+		return this.parts.get(this.group.rank()).stream().mapToLong(Tensor::numel).sum();
+	}
+
+	/**
+	 * {@return the number of values that all ranks' optimizers update}
+	 */
+	public long allValues() {
+		return this.handles.stream().mapToLong(Tensor::numel).sum();
+	}
+
 	/** Frees this rank's state; the parameters keep their values. Idempotent. */
 	@Override
 	public void close() {
