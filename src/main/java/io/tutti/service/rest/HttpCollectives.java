@@ -139,20 +139,22 @@ final class HttpCollectives {
 		rounds.begin(wait);
 		try {
 			NamedRounds.Stored<Answer> stored = rounds.stored(wait);
-			TransferBudget.Reservation reserved = null;
-			if (stored == null) {
-				try {
-					reserved = this.waits.await(() -> this.budget.reserve(wanted, wait.timeout()));
-				}
-				catch (ProblemException ex) {
-					stored = rounds.stored(wait);
-					if (stored == null) {
-						throw ex;
-					}
-				}
+			if (stored != null) {
+				return repeat(stored, call, wait, body);
 			}
-			return (stored != null) ? repeat(stored, call, Deadline.after(wait.timeout()), body)
-					: run(call, wait, body, bodyBytes, reserved);
+			TransferBudget.Reservation reserved;
+			try {
+				reserved = this.waits.await(() -> this.budget.reserve(wanted, wait.timeout()));
+			}
+			catch (ProblemException ex) {
+				// The round may have run meanwhile.
+				NamedRounds.Stored<Answer> late = rounds.stored(wait);
+				if (late == null) {
+					throw ex;
+				}
+				return repeat(late, call, wait, body);
+			}
+			return run(call, wait, body, bodyBytes, reserved);
 		}
 		finally {
 			rounds.end(wait);
@@ -173,11 +175,11 @@ final class HttpCollectives {
 	 * A request that repeats a round needs no memory for its body. If it had to reserve
 	 * some, the answer could be evicted for it.
 	 */
-	private Answer repeat(NamedRounds.Stored<Answer> stored, LabelledCall call, Deadline deadline, InputStream body)
+	private Answer repeat(NamedRounds.Stored<Answer> stored, LabelledCall call, RoundWait wait, InputStream body)
 			throws IOException {
 		try {
 			MessageDigest digest = call.digest();
-			TransferMemory.read(body, this.maxBytes, deadline, digest::update);
+			TransferMemory.read(body, this.maxBytes, Deadline.after(wait.timeout()), digest::update);
 			stored.require(digest.digest());
 			return stored.answer();
 		}

@@ -7,11 +7,10 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.tutti.engine.backend.IdleBackend;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.CallMatch;
-import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.CallSignature;
-import io.tutti.engine.spi.GroupBackend;
 import io.tutti.service.TuttiApplication;
 import io.tutti.service.group.FakeGroup;
 import org.awaitility.Awaitility;
@@ -58,7 +57,7 @@ class RepeatedCallTest {
 	@Test
 	void aRepeatedCallOfTheLargestSizeGetsTheSameAnswer() {
 		this.group.onMatch(this::match);
-		this.group.onBeside(new LocalBackend());
+		this.group.onBeside(new IdleBackend("tcp"));
 		byte[] elements = elements(3);
 		assertThat(allReduce(7, elements).getResponse().getContentAsByteArray()).isEqualTo(elements);
 		for (int repeat = 0; repeat < 2; repeat++) {
@@ -82,7 +81,7 @@ class RepeatedCallTest {
 			awaitLatch(run);
 			return match(label, call);
 		});
-		this.group.onBeside(new LocalBackend());
+		this.group.onBeside(new IdleBackend("tcp"));
 		byte[] elements = elements(6);
 		FutureTask<MvcTestResult> first = new FutureTask<>(() -> allReduce("repeated", 7, elements));
 		Thread firstThread = Thread.ofPlatform().start(first);
@@ -131,33 +130,6 @@ class RepeatedCallTest {
 			.header(HttpHeaders.CONTENT_LENGTH, elements.length)
 			.content(elements)
 			.exchange();
-	}
-
-	/** Leaves each buffer as it is. */
-	private static final class LocalBackend implements GroupBackend {
-
-		@Override
-		public String name() {
-			return "tcp";
-		}
-
-		@Override
-		public String transport() {
-			return "tcp";
-		}
-
-		@Override
-		public void run(Call call) {
-		}
-
-		@Override
-		public void wake() {
-		}
-
-		@Override
-		public void close() {
-		}
-
 	}
 
 }
