@@ -10,13 +10,10 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-import io.tutti.CollectiveListener;
 import io.tutti.DataType;
 import io.tutti.FreePort;
 import io.tutti.ProcessGroup;
-import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
-import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.control.PeerStatus;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -73,11 +70,7 @@ class EndedSenderTest {
 	}
 
 	private static Engine join(int rank, int port) throws IOException {
-		EngineSettings defaults = EngineSettings.DEFAULTS;
-		EngineSettings settings = new EngineSettings(defaults.backend(), "ended", "a token", -1, null, null, null, 0,
-				defaults.congestionControl(), new SharedConfig(TransportChoice.TCP, AlgorithmOverrides.NONE), TIMEOUTS,
-				null);
-		return Engine.join(RankAssignment.onOneHost(rank, RANKS, port), settings, CollectiveListener.NONE);
+		return RankProcess.join(rank, RANKS, port, TransportChoice.TCP, TIMEOUTS);
 	}
 
 	/** The first message enlarges the credit of the sender. */
@@ -128,11 +121,7 @@ class EndedSenderTest {
 	}
 
 	private Process start(int rank, int port) throws IOException {
-		Process peer = new ProcessBuilder(System.getProperty("java.home") + "/bin/java", "-XX:TieredStopAtLevel=1",
-				"-cp", System.getProperty("java.class.path"), "--enable-native-access=ALL-UNNAMED",
-				EndedSenderTest.class.getName(), String.valueOf(rank), String.valueOf(port))
-			.redirectError(ProcessBuilder.Redirect.INHERIT)
-			.start();
+		Process peer = RankProcess.start(EndedSenderTest.class, rank, port);
 		this.peers.add(peer);
 		return peer;
 	}

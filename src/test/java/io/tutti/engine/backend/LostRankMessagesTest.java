@@ -1,7 +1,6 @@
 package io.tutti.engine.backend;
 
 import java.io.BufferedReader;
-import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -13,13 +12,10 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 
 import io.tutti.CollectiveException;
-import io.tutti.CollectiveListener;
 import io.tutti.DataType;
 import io.tutti.FreePort;
 import io.tutti.ProcessGroup;
-import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
-import io.tutti.engine.algorithm.AlgorithmOverrides;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -58,12 +54,8 @@ class LostRankMessagesTest {
 	/** One rank; arguments are the rank, the rendezvous port and the transport. */
 	public static void main(String[] arguments) throws Exception {
 		int rank = Integer.parseInt(arguments[0]);
-		EngineSettings defaults = EngineSettings.DEFAULTS;
-		EngineSettings settings = new EngineSettings(defaults.backend(), "messages", "a token", -1, null, null, null, 0,
-				defaults.congestionControl(),
-				new SharedConfig(TransportChoice.valueOf(arguments[2]), AlgorithmOverrides.NONE), TIMEOUTS, null);
-		RankAssignment assignment = RankAssignment.onOneHost(rank, RANKS, Integer.parseInt(arguments[1]));
-		try (Engine engine = Engine.join(assignment, settings, CollectiveListener.NONE)) {
+		int port = Integer.parseInt(arguments[1]);
+		try (Engine engine = RankProcess.join(rank, RANKS, port, TransportChoice.valueOf(arguments[2]), TIMEOUTS)) {
 			connect(engine.world());
 			System.out.println("ready");
 			if (rank == 1) {
@@ -115,7 +107,7 @@ class LostRankMessagesTest {
 	void everyMessageEndsWithTheVerdict(TransportChoice transport) throws Exception {
 		int port = FreePort.next();
 		for (int rank = 0; rank < RANKS; rank++) {
-			this.ranks.add(start(rank, port, transport));
+			this.ranks.add(RankProcess.start(LostRankMessagesTest.class, rank, port, transport.name()));
 		}
 		try (BufferedReader one = this.ranks.get(1).inputReader(StandardCharsets.UTF_8)) {
 			assertThat(one.readLine()).isEqualTo("ready");
@@ -123,14 +115,6 @@ class LostRankMessagesTest {
 			this.ranks.get(2).destroyForcibly();
 			assertThat(one.readLine()).startsWith("still open: 0 of ").contains(" lost");
 		}
-	}
-
-	private static Process start(int rank, int port, TransportChoice transport) throws IOException {
-		return new ProcessBuilder(System.getProperty("java.home") + "/bin/java", "-XX:TieredStopAtLevel=1", "-cp",
-				System.getProperty("java.class.path"), "--enable-native-access=ALL-UNNAMED",
-				LostRankMessagesTest.class.getName(), String.valueOf(rank), String.valueOf(port), transport.name())
-			.redirectError(ProcessBuilder.Redirect.INHERIT)
-			.start();
 	}
 
 }

@@ -10,12 +10,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import io.tutti.CollectiveException;
-import io.tutti.CollectiveListener;
 import io.tutti.FreePort;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
-import io.tutti.engine.RankAssignment;
-import io.tutti.engine.algorithm.AlgorithmOverrides;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -49,13 +46,9 @@ class LostRankZeroTest {
 	/** One rank; arguments are the rank, the rendezvous port and the transport. */
 	public static void main(String[] arguments) throws Exception {
 		int rank = Integer.parseInt(arguments[0]);
-		EngineSettings defaults = EngineSettings.DEFAULTS;
-		EngineSettings settings = new EngineSettings(defaults.backend(), "grid", "a token", -1, null, null, null, 0,
-				defaults.congestionControl(),
-				new SharedConfig(TransportChoice.valueOf(arguments[2]), AlgorithmOverrides.NONE), defaults.timeouts(),
-				null);
-		RankAssignment assignment = RankAssignment.onOneHost(rank, RANKS, Integer.parseInt(arguments[1]));
-		try (Engine engine = Engine.join(assignment, settings, CollectiveListener.NONE)) {
+		int port = Integer.parseInt(arguments[1]);
+		try (Engine engine = RankProcess.join(rank, RANKS, port, TransportChoice.valueOf(arguments[2]),
+				EngineSettings.DEFAULTS.timeouts())) {
 			ProcessGroup row = split(engine.world(), rank / 2);
 			ProcessGroup column = split(engine.world(), rank % 2);
 			int[] part = { rank };
@@ -109,7 +102,7 @@ class LostRankZeroTest {
 	private void startAll(TransportChoice transport) throws Exception {
 		int port = FreePort.next();
 		for (int rank = 0; rank < RANKS; rank++) {
-			Process process = start(rank, port, transport);
+			Process process = RankProcess.start(LostRankZeroTest.class, rank, port, transport.name());
 			this.ranks.add(process);
 			this.outputs.add(process.inputReader(StandardCharsets.UTF_8));
 		}
@@ -132,14 +125,6 @@ class LostRankZeroTest {
 			.supplyAsync(() -> output.lines().findFirst().orElse("no line"),
 					(task) -> Thread.ofPlatform().daemon().start(task))
 			.get(PROMPT_SECONDS, TimeUnit.SECONDS);
-	}
-
-	private static Process start(int rank, int port, TransportChoice transport) throws IOException {
-		return new ProcessBuilder(System.getProperty("java.home") + "/bin/java", "-XX:TieredStopAtLevel=1", "-cp",
-				System.getProperty("java.class.path"), "--enable-native-access=ALL-UNNAMED",
-				LostRankZeroTest.class.getName(), String.valueOf(rank), String.valueOf(port), transport.name())
-			.redirectError(ProcessBuilder.Redirect.INHERIT)
-			.start();
 	}
 
 }
