@@ -24,6 +24,7 @@ import io.tutti.ReduceOp;
 import io.tutti.engine.backend.Backends;
 import io.tutti.engine.backend.EngineSettings;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -264,10 +265,10 @@ class ElasticGroupTest {
 		for (var rank : all) {
 			rank.atStep = () -> {
 				ProcessGroup group = rank.group.group();
-				if (rank.step != 10 || group.generation() > 0) {
+				ProcessGroup part = partOnce(rank);
+				if (part == null) {
 					return;
 				}
-				ProcessGroup part = group.split((rank.slot == 0) ? 0 : 1, 0);
 				if (rank.slot == 1) {
 					group.allReduceAsync(Arena.ofAuto().allocate(Long.BYTES, Long.BYTES), DataType.INT64, ReduceOp.MAX);
 					part.withTimeout(Duration.ofMillis(500)).barrier();
@@ -282,6 +283,12 @@ class ElasticGroupTest {
 			assertThat(rank.result.get(60, TimeUnit.SECONDS)).isEqualTo(210);
 			assertThat(rank.group.generation()).isOne();
 		}
+	}
+
+	/** Of ranks 1 and 2, at step 10 of the first generation; {@code null} at others. */
+	private static @Nullable ProcessGroup partOnce(ElasticMembers.Rank rank) {
+		ProcessGroup group = rank.group.group();
+		return (rank.step == 10 && group.generation() == 0) ? group.split((rank.slot == 0) ? 0 : 1, 0) : null;
 	}
 
 	@Test
@@ -303,10 +310,10 @@ class ElasticGroupTest {
 		for (var rank : all) {
 			rank.atStep = () -> {
 				ProcessGroup group = rank.group.group();
-				if (rank.step != 10 || group.generation() > 0) {
+				ProcessGroup part = partOnce(rank);
+				if (part == null) {
 					return;
 				}
-				ProcessGroup part = group.split((rank.slot == 0) ? 0 : 1, 0);
 				if (rank.slot == 1) {
 					breaking.accept(part);
 				}
