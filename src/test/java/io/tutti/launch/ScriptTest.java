@@ -406,9 +406,9 @@ class ScriptTest {
 				echo "[INFO] Downloaded from central: https://repo/org/small/1.0/small-1.0.jar (2 kB at 1 MB/s)"
 				echo "[INFO] Downloading from central: https://repo/org/pytorch/2.1/pytorch-2.1-linux-x86_64.jar"
 				echo "[INFO] Downloaded from central: https://repo/org/pytorch/2.1/pytorch-2.1-linux-x86_64.jar (90 MB)"
-				echo "[INFO] --- maven-compiler-plugin:3.15.0:compile (default-compile) @ tutti ---"
+				echo "[INFO] --- compiler:3.15.0:compile (default-compile) @ tutti ---"
 				echo "[WARNING] bootstrap class path"
-				echo "[INFO] --- spring-boot-maven-plugin:4.1.1:repackage (repackage) @ tutti ---"
+				echo "[INFO] --- spring-boot:4.1.1:repackage (repackage) @ tutti ---"
 				echo "[ERROR] a \\ and 100 % of it"
 				exit 1""");
 		Started started = start("new", "out", "", "env");
