@@ -220,11 +220,44 @@ class ScriptTest {
 		assertThat(started.err()).isEmpty();
 	}
 
-	/** The folder of the cache for the JDK {@code new}. */
+	/** The cache for the JDK {@code new}. */
 	private Path cache(String kind) throws Exception {
-		Process sum = new ProcessBuilder("cksum").redirectInput(this.directory.resolve("new/release").toFile()).start();
-		String key = new String(sum.getInputStream().readAllBytes(), StandardCharsets.UTF_8).split(" ")[0];
-		return this.checkout.resolve("target/app/cache/" + key + "-" + kind + ".aot");
+		Path layout = this.checkout.resolve("target/app");
+		Path place = Files.writeString(this.directory.resolve("place"), layout.toRealPath().toString());
+		return layout
+			.resolve("cache/" + sum(place) + "_" + sum(this.directory.resolve("new/release")) + "-" + kind + ".aot");
+	}
+
+	private static String sum(Path file) throws IOException {
+		Process sum = new ProcessBuilder("cksum").redirectInput(file.toFile()).start();
+		return new String(sum.getInputStream().readAllBytes(), StandardCharsets.UTF_8).split(" ")[0];
+	}
+
+	/** Its classes would look for native libraries at the old place. */
+	@Test
+	void aCheckoutThatWasMovedDoesNotUseItsOldCache() throws Exception {
+		jdk("new", "25.0.1", RECORDS);
+		Started before = start("new", "before", "", "env");
+		assertThat(before.exitCode()).isZero();
+		assertThat(before.out()).contains("-XX:AOTCache=" + cache("launcher"));
+		this.checkout = Files.move(this.checkout, this.directory.resolve("moved"));
+		Started moved = start("new", "after", "", "env");
+		assertThat(moved.exitCode()).isZero();
+		assertThat(moved.err()).anyMatch((line) -> line.contains("recording a launcher cache"));
+		assertThat(moved.out()).contains("-XX:AOTCache=" + cache("launcher"));
+	}
+
+	/**
+	 * Java takes the home of the account, in which another user's Maven may not write.
+	 */
+	@Test
+	void theBuildKeepsItsFilesInTheHomeOfTheEnvironment() throws Exception {
+		script(this.checkout.resolve("mvnw"), "echo \"options $MAVEN_OPTS\"; exit 1");
+		Path home = Files.createDirectory(this.directory.resolve("home"));
+		Started started = start("new", "out", Map.of("HOME", home.toString(), "MAVEN_OPTS", "-Xmx1g"), "env");
+		assertThat(started.exitCode()).isEqualTo(70);
+		assertThat(started.err())
+			.anyMatch((line) -> line.startsWith("options ") && line.endsWith("-Duser.home=" + home + " -Xmx1g"));
 	}
 
 	@ParameterizedTest
@@ -400,17 +433,23 @@ class ScriptTest {
 
 	@Test
 	void theBuildReportsItsProgressAndItsErrorsOnly() throws Exception {
-		script(this.checkout.resolve("mvnw"), """
-				echo "WARNING: A restricted method in java.lang.System has been called" >&2
-				echo "[INFO] Downloading from central: https://repo/org/small/1.0/small-1.0.jar"
-				echo "[INFO] Downloaded from central: https://repo/org/small/1.0/small-1.0.jar (2 kB at 1 MB/s)"
-				echo "[INFO] Downloading from central: https://repo/org/pytorch/2.1/pytorch-2.1-linux-x86_64.jar"
-				echo "[INFO] Downloaded from central: https://repo/org/pytorch/2.1/pytorch-2.1-linux-x86_64.jar (90 MB)"
-				echo "[INFO] --- compiler:3.15.0:compile (default-compile) @ tutti ---"
-				echo "[WARNING] bootstrap class path"
-				echo "[INFO] --- spring-boot:4.1.1:repackage (repackage) @ tutti ---"
-				echo "[ERROR] a \\ and 100 % of it"
-				exit 1""");
+		script(this.checkout.resolve("mvnw"),
+				"""
+						echo "WARNING: A restricted method in java.lang.System has been called" >&2
+						echo "[INFO] Downloading from central: https://repo/org/small/1.0/small-1.0.jar"
+						echo "[INFO] Downloaded from central: https://repo/org/small/1.0/small-1.0.jar (2 kB at 1 MB/s)"
+						echo "[INFO] Downloading from central: https://repo/org/pytorch/2.1/pytorch-2.1-linux-x86_64.jar"
+						echo "[INFO] Downloaded from central: https://repo/org/pytorch/2.1/pytorch-2.1-linux-x86_64.jar (90 MB)"
+						echo "[INFO] --- compiler:3.15.0:compile (default-compile) @ tutti ---"
+						echo "[WARNING] bootstrap class path"
+						echo "[INFO] --- spring-boot:4.1.1:repackage (repackage) @ tutti ---"
+						echo "[ERROR] a \\ and 100 % of it"
+						echo "[ERROR] "
+						echo "[ERROR] To see the full stack trace of the errors, re-run Maven with the -e switch."
+						echo "[ERROR] Re-run Maven using the -X switch to enable full debug logging."
+						echo "[ERROR] For more information about the errors and possible solutions, please read the following articles:"
+						echo "[ERROR] [Help 1] http://cwiki.apache.org/confluence/display/MAVEN/MojoExecutionException"
+						exit 1""");
 		Started started = start("new", "out", "", "env");
 		assertThat(started.exitCode()).isEqualTo(70);
 		assertThat(started.err()).hasSize(7)

@@ -3,6 +3,7 @@ package io.tutti.engine.javacpp;
 import java.io.File;
 import java.io.IOException;
 import java.net.URI;
+import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.CodeSource;
@@ -171,7 +172,9 @@ public final class NativeLibraryPreparation {
 	/** The folder of unpacked libraries beside this class's jar, or {@code null}. */
 	private static @Nullable Path layoutFolder() {
 		CodeSource source = NativeLibraryPreparation.class.getProtectionDomain().getCodeSource();
-		URI jar = (source != null) ? URI.create(source.getLocation().toString()) : URI.create("none:");
+		// A class from an AOT cache whose jar was moved since has no location.
+		URL location = (source != null) ? source.getLocation() : null;
+		URI jar = URI.create((location != null) ? location.toString() : "none:");
 		if (!"file".equals(jar.getScheme())) {
 			return null;
 		}

@@ -50,6 +50,9 @@ public final class LaunchCommand implements Callable<Integer> {
 	/** A name and not a class literal, so that the launcher loads no Spring class. */
 	private static final String APPLICATION = "io.tutti.service.TuttiApplication";
 
+	/** In the message of the JDK for a program whose interpreter or loader is missing. */
+	private static final String NO_SUCH_FILE = "error: 2 ";
+
 	private static final List<String> COMMANDS = List.of("serve", "train", "bench", "env");
 
 	@Option(names = { "-n", "--nproc-per-node" }, paramLabel = "N", defaultValue = "1",
@@ -114,9 +117,11 @@ public final class LaunchCommand implements Callable<Integer> {
 		}
 		catch (IOException ex) {
 			String program = launched().words().getFirst();
-			boolean exists = isProgram(program);
-			console.say(exists ? String.valueOf(ex.getMessage()) : describeMissing(program));
-			return exists ? ExitCode.INTERNAL : ExitCode.BAD_CONFIGURATION;
+			boolean missing = !isProgram(program);
+			boolean unusable = String.valueOf(ex.getMessage()).contains(NO_SUCH_FILE);
+			console.say(missing ? describeMissing(program)
+					: unusable ? describeUnusable(program) : String.valueOf(ex.getMessage()).strip());
+			return (missing || unusable) ? ExitCode.BAD_CONFIGURATION : ExitCode.INTERNAL;
 		}
 	}
 
@@ -127,6 +132,11 @@ public final class LaunchCommand implements Callable<Integer> {
 		}
 		return "neither a command nor a program: " + word + ". "
 				+ NearestName.advice(word, COMMANDS, "The commands are " + String.join(", ", COMMANDS));
+	}
+
+	private static String describeUnusable(String word) {
+		return word + " cannot run on this machine: the interpreter that its first line names, or its loader, does not"
+				+ " exist here";
 	}
 
 	private static boolean isProgram(String word) {

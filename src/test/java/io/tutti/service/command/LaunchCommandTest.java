@@ -82,6 +82,16 @@ class LaunchCommandTest {
 		assertThat(lines("err")).singleElement().asString().startsWith("tutti launch: " + message);
 	}
 
+	@Test
+	void aScriptWhoseInterpreterIsMissingIsNamed() throws Exception {
+		Path script = Files.writeString(this.directory.resolve("script"), "#!/no/such/interpreter\n");
+		assertThat(script.toFile().setExecutable(true)).isTrue();
+		assertThat(exitCode(launch(script.toString()))).isEqualTo(64);
+		assertThat(lines("err")).singleElement()
+			.asString()
+			.startsWith("tutti launch: " + script + " cannot run on this machine: the interpreter");
+	}
+
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
 			mpl      | --profile mpl is not a backend. Did you mean mpi?
