@@ -13,6 +13,7 @@ import org.springframework.boot.EnvironmentPostProcessor;
 import org.springframework.boot.SpringApplication;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.EnumerablePropertySource;
 
 /**
  * Activates the profile of the backend that {@code tutti.backend} names, and checks that
@@ -23,6 +24,12 @@ public final class BackendProfile implements EnvironmentPostProcessor, Ordered {
 
 	/** Name of the property. */
 	public static final String PROPERTY = "tutti.backend";
+
+	/** What the names of Spring's properties for groups of profiles begin with. */
+	private static final String GROUPS = "spring.profiles.group.";
+
+	/** Spring's property for the profiles that a part of a file is for. */
+	private static final String ON_PROFILE = "spring.config.activate.on-profile";
 
 	@Override
 	public void postProcessEnvironment(ConfigurableEnvironment environment, SpringApplication application) {
@@ -57,6 +64,31 @@ public final class BackendProfile implements EnvironmentPostProcessor, Ordered {
 							+ " (spring.profiles.active, variable SPRING_PROFILES_ACTIVE, launch --profile, or "
 							+ PROPERTY + ")");
 		}
+	}
+
+	/**
+	 * Describes each active profile that neither selects a backend nor has a
+	 * configuration: a name that may be misspelt. For Tutti's own commands, since the
+	 * profiles of another application may have beans instead.
+	 */
+	public static List<String> describeUnused(ConfigurableEnvironment environment) {
+		List<String> backends = Backends.names();
+		return Arrays.stream(environment.getActiveProfiles())
+			.filter((profile) -> !backends.contains(profile) && !isConfigured(environment, profile))
+			.map((profile) -> "profile " + profile + " selects no backend and has no configuration (application-"
+					+ profile + ".yml). "
+					+ NearestName.advice(profile, backends, "The backends are " + String.join(", ", backends)))
+			.toList();
+	}
+
+	/** Whether a file, a part of one or a group of profiles is for a profile. */
+	private static boolean isConfigured(ConfigurableEnvironment environment, String profile) {
+		return environment.getPropertySources()
+			.stream()
+			.anyMatch((source) -> source.getName().contains("-" + profile + ".")
+					|| (source instanceof EnumerablePropertySource<?> set && Arrays.stream(set.getPropertyNames())
+						.anyMatch((name) -> name.startsWith(GROUPS + profile) || (name.startsWith(ON_PROFILE)
+								&& String.valueOf(set.getProperty(name)).contains(profile)))));
 	}
 
 	/** After the configuration files are read. */

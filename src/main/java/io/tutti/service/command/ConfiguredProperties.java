@@ -3,10 +3,12 @@ package io.tutti.service.command;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
 import io.tutti.launch.ProcessProperties;
+import io.tutti.service.backend.BackendProfile;
 import io.tutti.service.config.KnownProperties;
 import io.tutti.service.config.StartupFailures;
 import org.jspecify.annotations.Nullable;
@@ -32,17 +34,18 @@ final class ConfiguredProperties {
 	 * Reads the properties; the elements of a list are separated by commas. Spring is not
 	 * used where no file configures anything.
 	 * @param arguments properties from the command line
+	 * @param warnings receives a line for each active profile that selects nothing
 	 * @throws io.tutti.BadConfigurationException if a property does not exist or a file
 	 * cannot be read
 	 * @throws IllegalArgumentException if a property is misspelt where Spring is not used
 	 */
-	static Function<String, @Nullable String> read(List<String> arguments) {
+	static Function<String, @Nullable String> read(List<String> arguments, Consumer<String> warnings) {
 		if (arguments.isEmpty() && !SpringConfiguration.isUsed(Path.of(""), System.getenv(), systemProperties())) {
 			ProcessProperties own = ProcessProperties.ofThisProcess();
 			own.requireSpelling();
 			return own::text;
 		}
-		return WithSpring.read(arguments);
+		return WithSpring.read(arguments, warnings);
 	}
 
 	private static Map<String, String> systemProperties() {
@@ -59,7 +62,7 @@ final class ConfiguredProperties {
 		}
 
 		/** Suppresses log output: stdout and stderr carry the command's own output. */
-		static Function<String, @Nullable String> read(List<String> arguments) {
+		static Function<String, @Nullable String> read(List<String> arguments, Consumer<String> warnings) {
 			LoggingSystem.get(ConfiguredProperties.class.getClassLoader()).beforeInitialize();
 			ConfigurableEnvironment environment = new StandardEnvironment();
 			environment.getPropertySources()
@@ -71,6 +74,7 @@ final class ConfiguredProperties {
 				throw StartupFailures.explain(ex);
 			}
 			KnownProperties.ofTutti().require(environment);
+			BackendProfile.describeUnused(environment).forEach(warnings);
 			Binder binder = Binder.get(environment);
 			return (name) -> binder.bind(name, Bindable.listOf(String.class))
 				.map((elements) -> String.join(",", elements))

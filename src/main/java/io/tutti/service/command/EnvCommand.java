@@ -50,7 +50,8 @@ public final class EnvCommand implements Callable<Integer> {
 
 	/** Describes this process from its own environment. */
 	public EnvCommand() {
-		this(System.getenv(), ConfiguredProperties::read);
+		this(System.getenv(), (arguments) -> ConfiguredProperties.read(arguments,
+				(warning) -> write(System.err, "tutti env: " + warning + "\n")));
 	}
 
 	EnvCommand(Map<String, String> environment, Function<List<String>, Function<String, @Nullable String>> properties) {

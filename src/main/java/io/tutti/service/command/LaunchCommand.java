@@ -182,7 +182,8 @@ public final class LaunchCommand implements Callable<Integer> {
 		}
 		Stream<String> profiles = Stream.ofNullable(this.profile).map("--spring.profiles.active="::concat);
 		Stream<String> options = this.command.stream().filter((word) -> word.startsWith("--spring."));
-		return ProcessProperties.of(ConfiguredProperties.read(Stream.concat(profiles, options).toList()));
+		return ProcessProperties.of(ConfiguredProperties.read(Stream.concat(profiles, options).toList(), (_) -> {
+		}));
 	}
 
 	private Map<String, String> environment() {

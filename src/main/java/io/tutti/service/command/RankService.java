@@ -7,9 +7,13 @@ import java.util.function.Consumer;
 
 import io.tutti.BadConfigurationException;
 import io.tutti.ExitCode;
+import io.tutti.service.backend.BackendProfile;
+import io.tutti.service.config.LoggedRank;
 import io.tutti.service.config.RankLogging;
 import io.tutti.service.config.StartupFailures;
 import io.tutti.service.config.Switch;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.support.BeanDefinitionBuilder;
@@ -17,6 +21,7 @@ import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.SpringApplication;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 
 /**
@@ -32,6 +37,8 @@ final class RankService {
 	 * be known in advance.
 	 */
 	static final Map<String, Object> JOB_DEFAULTS = Map.of("tutti.http.port", 0, RankLogging.QUIET_OTHERS, true);
+
+	private static final Logger log = LoggerFactory.getLogger(RankService.class);
 
 	private static final String ENABLED = "tutti.enabled";
 
@@ -100,7 +107,8 @@ final class RankService {
 
 	private ConfigurableApplicationContext start(Consumer<ApplicationContext> check) {
 		SpringApplication spring = new SpringApplication(this.application);
-		spring.addInitializers((context) -> requireGroup(context.getEnvironment()));
+		spring.addInitializers((context) -> requireGroup(context.getEnvironment()),
+				(context) -> warnOfUnusedProfiles(context.getEnvironment()));
 		spring.addInitializers((context) -> ((BeanDefinitionRegistry) context.getBeanFactory()).registerBeanDefinition(
 				"tuttiCommandCheck",
 				BeanDefinitionBuilder
@@ -116,6 +124,13 @@ final class RankService {
 			throw new BadConfigurationException(
 					ENABLED + "=" + environment.getProperty(ENABLED) + " leaves this command without a group",
 					"Remove it: it is for Spring applications with this jar");
+		}
+	}
+
+	/** On rank 0 only, since all ranks usually have the same profiles. */
+	private static void warnOfUnusedProfiles(ConfigurableEnvironment environment) {
+		if ("0".equals(environment.getProperty(LoggedRank.RANK))) {
+			BackendProfile.describeUnused(environment).forEach(log::warn);
 		}
 	}
 

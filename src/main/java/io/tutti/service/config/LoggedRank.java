@@ -23,7 +23,7 @@ public final class LoggedRank implements EnvironmentPostProcessor, Ordered {
 	static final String SOURCE = "tuttiRank";
 
 	/** The rank, for log lines. */
-	static final String RANK = "tutti.log.rank";
+	public static final String RANK = "tutti.log.rank";
 
 	/** The world size, for log lines. */
 	static final String WORLD_SIZE = "tutti.log.world-size";

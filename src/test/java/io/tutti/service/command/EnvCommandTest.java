@@ -116,6 +116,14 @@ class EnvCommandTest {
 	}
 
 	@Test
+	void aProfileThatSelectsNothingIsNamedAsByARank() {
+		assertThat(execute(new EnvCommand(), "--spring.profiles.active=npi")).isZero();
+		assertThat(this.writes).singleElement().asString().startsWith("rank 0 of 1");
+		assertThat(this.err.toString(StandardCharsets.UTF_8)).isEqualTo("tutti env: profile npi selects no backend and"
+				+ " has no configuration (application-npi.yml). Did you mean mpi?\n");
+	}
+
+	@Test
 	void anUnknownOptionEndsWithBadConfiguration() {
 		assertThat(env(Map.of(), "--yaml")).isEqualTo(64);
 	}

@@ -9,6 +9,8 @@ import io.tutti.ExitCode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -40,6 +42,16 @@ class RankServiceTest {
 		assertThat(used.get().isActive()).isFalse();
 		assertThat(output.getErr())
 			.contains("tutti: internal error: OutOfMemoryError: Physical memory usage is too high");
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 0, 1 })
+	void rankZeroWarnsOfAProfileThatSelectsNothing(int rank, CapturedOutput output) {
+		RankService service = new RankService(Nothing.class, List.of("--spring.main.web-application-type=none",
+				"--spring.profiles.active=npi", "--tutti.rank=" + rank, "--tutti.world-size=2"), Map.of(), false);
+		assertThat(service.run((_) -> ExitCode.DONE, Duration.ofDays(1))).isEqualTo(ExitCode.DONE);
+		String warning = "profile npi selects no backend and has no configuration (application-npi.yml)";
+		assertThat(output.getAll().contains(warning)).isEqualTo(rank == 0);
 	}
 
 }
