@@ -2,8 +2,11 @@ package io.tutti.service.config;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.util.ArrayList;
@@ -12,6 +15,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
+import io.tutti.BadConfigurationException;
+import io.tutti.engine.FailureReason;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.DisposableBean;
@@ -65,8 +70,22 @@ final class WebServerFolder implements WebServerFactoryCustomizer<TomcatServletW
 			return folder;
 		}
 		catch (IOException ex) {
-			throw new UncheckedIOException("the web server needs a folder in " + this.parent + " (java.io.tmpdir)", ex);
+			throw new BadConfigurationException(
+					"no temporary folder for HTTP can be created in " + this.parent + ": " + reason(ex),
+					"Give a folder that can be written: -Djava.io.tmpdir=DIR in TUTTI_JAVA_OPTS, or --tmpfs /tmp for a"
+							+ " container",
+					ex);
 		}
+	}
+
+	/** Without the name of the new folder, whose parent the message has already. */
+	private static String reason(IOException failure) {
+		return switch (failure) {
+			case NoSuchFileException _ -> "it does not exist";
+			case AccessDeniedException _ -> "permission denied";
+			case FileSystemException ex when ex.getReason() != null -> ex.getReason();
+			default -> FailureReason.of(failure);
+		};
 	}
 
 	/** Removes folders of dead processes. Folders that cannot be removed stay. */

@@ -3,6 +3,7 @@ package io.tutti.service.config;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
+import io.tutti.BadConfigurationException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -10,6 +11,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 @Timeout(20)
 class WebServerFolderTest {
@@ -43,6 +45,16 @@ class WebServerFolderTest {
 		assertThat(this.parent).isNotEmptyDirectory();
 		folder.destroy();
 		assertThat(this.parent).isEmptyDirectory();
+	}
+
+	@Test
+	void aTemporaryFolderThatCannotBeWrittenIsNamedWithTheRemedy() {
+		Path missing = this.parent.resolve("missing");
+		assertThatExceptionOfType(BadConfigurationException.class)
+			.isThrownBy(() -> new WebServerFolder(missing, false).customize(new TomcatServletWebServerFactory()))
+			.withMessageStartingWith(
+					"no temporary folder for HTTP can be created in " + missing + ": it does not exist. ")
+			.withMessageContaining("-Djava.io.tmpdir=DIR in TUTTI_JAVA_OPTS");
 	}
 
 	@Test
