@@ -164,7 +164,10 @@ final class TrainCommand implements Callable<Integer> {
 		}
 	}
 
-	private static void check(ApplicationContext context, TrainingOptions options) {
+	private void check(ApplicationContext context, TrainingOptions options) {
+		if (this.type == null) {
+			requireBean(context, this.selection.name());
+		}
 		if (context.getBean(GroupLifecycle.class).isElastic()) {
 			ElasticTrainingRun.check(context, options);
 			return;
@@ -183,15 +186,14 @@ final class TrainCommand implements Callable<Integer> {
 			// Spring takes the classes and auto-configurations of an application from
 			// this loader.
 			Thread.currentThread().setContextClassLoader(this.selection.loader());
-			return this::bean;
+			return (context) -> context.getBean(this.selection.name(), TrainingTask.class);
 		}
 		TrainingTask created = this.type.create(taskOptions);
 		Thread.currentThread().setContextClassLoader(created.getClass().getClassLoader());
 		return (_) -> created;
 	}
 
-	private TrainingTask bean(ApplicationContext context) {
-		String name = this.selection.name();
+	private static void requireBean(ApplicationContext context, String name) {
 		String beans = String.join(", ", context.getBeanNamesForType(TrainingTask.class));
 		if (!context.containsBean(name) || !context.isTypeMatch(name, TrainingTask.class)) {
 			throw new BadConfigurationException(
@@ -199,7 +201,6 @@ final class TrainCommand implements Callable<Integer> {
 							+ (beans.isEmpty() ? "" : "; the beans are " + beans),
 					"Give the full name of the class, and the jar that holds it with --class-path");
 		}
-		return context.getBean(name, TrainingTask.class);
 	}
 
 	private @Nullable CheckpointOptions checkpoints() {

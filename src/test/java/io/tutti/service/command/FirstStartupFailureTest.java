@@ -42,6 +42,15 @@ class FirstStartupFailureTest {
 		assertOneLine("application.yml", "--spring.config.location=" + file);
 	}
 
+	/**
+	 * Before HTTP is served and the group is joined, which would be lines of their own.
+	 */
+	@Test
+	void anUnknownTaskEndsWithOneLineOnly() throws Exception {
+		assertOneLine("--task com.acme.Nope is neither a class nor a bean of type TrainingTask. Give the full name",
+				"--task=com.acme.Nope");
+	}
+
 	private static void assertOneLine(String message, String argument) throws Exception {
 		Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
 				"--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
