@@ -187,7 +187,7 @@ class LibraryIT {
 	@Test
 	void aFailureOfTuttisOwnIsExplainedByTutti() throws Exception {
 		assertThat(failure(Map.of("SERVER_PORT", "0", "TUTTI_TIMEOUT_COLLECTIVE", "soon"), "sample.WebSample"))
-			.contains("tutti.timeout.collective=soon is not a Duration")
+			.contains("tutti.timeout.collective=soon is not a time such as 10s")
 			.contains("Correct it in application.yml");
 	}
 

@@ -61,11 +61,21 @@ final class PropertyFailureAnalyzer extends AbstractFailureAnalyzer<BindExceptio
 		return (refusal instanceof IllegalArgumentException) ? failure.getName() + ": " + refusal.getMessage() : null;
 	}
 
-	/** The values of an enum, as a configuration file spells them, or the type's name. */
+	/** The expected value; those of an enum as a configuration file spells them. */
 	private static String kind(Class<?> type) {
-		return type.isEnum() ? Stream.of(type.getEnumConstants())
-			.map((value) -> ((Enum<?>) value).name().toLowerCase(Locale.ROOT).replace('_', '-'))
-			.collect(Collectors.joining(", ", "one of ", "")) : "a " + type.getSimpleName();
+		if (type.isEnum()) {
+			return Stream.of(type.getEnumConstants())
+				.map((value) -> ((Enum<?>) value).name().toLowerCase(Locale.ROOT).replace('_', '-'))
+				.collect(Collectors.joining(", ", "one of ", ""));
+		}
+		return switch (type.getSimpleName()) {
+			case "int", "Integer", "long", "Long" -> "a whole number";
+			case "boolean", "Boolean" -> "true or false";
+			case "Duration" -> "a time such as 10s";
+			case "DataSize" -> "a size such as 64MB";
+			case "InetAddress" -> "an address or the name of a host";
+			default -> "a " + type.getSimpleName();
+		};
 	}
 
 }

@@ -27,7 +27,7 @@ public final class Switch {
 			return (value != null) ? value : otherwise;
 		}
 		catch (ConversionException ex) {
-			throw new BadConfigurationException(name + "=" + text + " is not a Boolean",
+			throw new BadConfigurationException(name + "=" + text + " is not true or false",
 					"Correct it in application.yml, on the command line or in the environment", ex);
 		}
 	}

@@ -136,7 +136,8 @@ final class TableBuilder {
 			throw new MalformedDataException(this.name + " line 1, column 1: the table is empty");
 		}
 		if (count < needed) {
-			throw new MalformedDataException(this.name + " holds " + count + " rows, but at least " + needed
+			throw new MalformedDataException(this.name + " holds " + count + ((count == 1) ? " row" : " rows")
+					+ ", but at least " + needed
 					+ ((needed == MIN_ROWS) ? " are needed to keep a fifth of them for the test" : " is needed"));
 		}
 	}

@@ -110,15 +110,20 @@ final class TableReader {
 
 	private static boolean read(String name, InputStream stream, TableSource source, TableBuilder table, long maxChars)
 			throws IOException {
+		BufferedInputStream buffered = new BufferedInputStream(stream);
+		boolean packed = startsLikeGzip(buffered);
 		try {
 			// A decoder of its own reports malformed input instead of replacing it.
-			Reader input = new BufferedReader(
-					new InputStreamReader(unpacked(stream), StandardCharsets.UTF_8.newDecoder()));
+			Reader input = new BufferedReader(new InputStreamReader(packed ? new GzipMembers(buffered) : buffered,
+					StandardCharsets.UTF_8.newDecoder()));
 			skipByteOrderMark(input);
 			return new TableReader(name, input).read(source.separator(), table, maxChars);
 		}
 		catch (CharacterCodingException ex) {
-			throw new MalformedDataException(name + " is not UTF-8 text; convert it to UTF-8", ex);
+			throw new MalformedDataException(
+					name + ((!packed && name.endsWith(".gz")) ? " is not gzip: it does not start with the bytes 1f 8b"
+							: " is not UTF-8 text; convert it to UTF-8"),
+					ex);
 		}
 		catch (EOFException ex) {
 			throw new MalformedDataException(name + " is damaged: it starts like gzip, but ends too early", ex);
@@ -128,12 +133,11 @@ final class TableReader {
 		}
 	}
 
-	private static InputStream unpacked(InputStream stream) throws IOException {
-		BufferedInputStream buffered = new BufferedInputStream(stream);
-		buffered.mark(2);
-		int magic = buffered.read() | (buffered.read() << 8);
-		buffered.reset();
-		return (magic == GZIPInputStream.GZIP_MAGIC) ? new GzipMembers(buffered) : buffered;
+	private static boolean startsLikeGzip(BufferedInputStream stream) throws IOException {
+		stream.mark(2);
+		int magic = stream.read() | (stream.read() << 8);
+		stream.reset();
+		return magic == GZIPInputStream.GZIP_MAGIC;
 	}
 
 	private static void skipByteOrderMark(Reader input) throws IOException {

@@ -276,7 +276,7 @@ class HostApplicationTest {
 				.extracting((failure) -> StartupFailures.explain((RuntimeException) failure))
 				.isInstanceOf(BadConfigurationException.class)
 				.asString()
-				.contains(property + "=fasle is not a Boolean"));
+				.contains(property + "=fasle is not true or false"));
 	}
 
 	@Test

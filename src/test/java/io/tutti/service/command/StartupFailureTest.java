@@ -68,16 +68,19 @@ class StartupFailureTest {
 					--tutti.rank=3                         | tutti.world-size is not set
 					--tutti.rank=x                         | tutti.rank=x
 					--tutti.timeout.abort=5m               | tutti.timeout.abort (PT5M) must not exceed tutti.timeout.heartbeat
-					--tutti.timeout.collective=soon        | tutti.timeout.collective=soon is not a Duration
+					--tutti.timeout.collective=soon        | tutti.timeout.collective=soon is not a time such as 10s
 					--tutti.timeout.colective=5m           | unknown property tutti.timeout.colective. Did you mean tutti.timeout.collective?
 					--tutti.timeouts.heartbeat=5s          | unknown property tutti.timeouts.heartbeat. Did you mean tutti.timeout.heartbeat?
 					--tutti.ranks=1                        | unknown property tutti.ranks. Did you mean tutti.rank?
 					--tutti.warp-drive.engaged=true        | unknown property tutti.warp-drive.engaged. application.yml lists
+					--tutti.http.port=abc                  | tutti.http.port=abc is not a whole number
+					--tutti.http.address=no host           | tutti.http.address=no host is not an address or the name of a host
+					--tutti.http-collectives.max-bytes=big | tutti.http-collectives.max-bytes=big is not a size such as 64MB
 					--tutti.http.port=70000                | HTTP port must be in 0..65535, got 70000
 					--tutti.transport.port=-1              | data port must be in 0..65535, got -1
 					--tutti.security.token-file=/no/file   | token file /no/file cannot be read
 					--tutti.enabled=false                  | tutti.enabled=false leaves this command without a group. Remove it
-					--tutti.gpu.host-fallback=maybe        | tutti.gpu.host-fallback=maybe is not a Boolean
+					--tutti.gpu.host-fallback=maybe        | tutti.gpu.host-fallback=maybe is not true or false
 					--tutti.transport.kind=tpc             | tutti.transport.kind=tpc is not one of auto, tcp, shm
 					--tutti.serve.linger=-3s               | linger must not be negative
 					--tutti.launcher.on-conflict=maybe     | tutti.launcher.on-conflict=maybe
@@ -89,14 +92,14 @@ class StartupFailureTest {
 					--spring.profiles.active=tcp,mpi       | backend tcp and mpi is not available: only one backend
 					--spring.profiles.active=nccl          | backend nccl is not available
 					--tutti.mpi.library=openmpi            | tutti.mpi.library=openmpi has no effect on the backend tcp
-					--tutti.enabled=maybe                  | tutti.enabled=maybe is not a Boolean
+					--tutti.enabled=maybe                  | tutti.enabled=maybe is not true or false
 					--tutti.enabled=off                    | tutti.enabled=off leaves this command without a group. Remove it
-					--tutti.log.quiet-others=maybe         | tutti.log.quiet-others=maybe is not a Boolean
-					--tutti.http.enabled=maybe             | tutti.http.enabled=maybe is not a Boolean
-					--tutti.page.enabled=maybe             | tutti.page.enabled=maybe is not a Boolean
-					--tutti.health.enabled=maybe           | tutti.health.enabled=maybe is not a Boolean
-					--tutti.metrics.enabled=maybe          | tutti.metrics.enabled=maybe is not a Boolean
-					--tutti.tracing.enabled=maybe          | tutti.tracing.enabled=maybe is not a Boolean
+					--tutti.log.quiet-others=maybe         | tutti.log.quiet-others=maybe is not true or false
+					--tutti.http.enabled=maybe             | tutti.http.enabled=maybe is not true or false
+					--tutti.page.enabled=maybe             | tutti.page.enabled=maybe is not true or false
+					--tutti.health.enabled=maybe           | tutti.health.enabled=maybe is not true or false
+					--tutti.metrics.enabled=maybe          | tutti.metrics.enabled=maybe is not true or false
+					--tutti.tracing.enabled=maybe          | tutti.tracing.enabled=maybe is not true or false
 					""")
 	void eachMistakeEndsWith64AndOneLineThatNamesIt(String argument, String message) {
 		assertThat(start(argument)).isEqualTo(ExitCode.BAD_CONFIGURATION);

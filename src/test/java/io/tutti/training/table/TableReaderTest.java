@@ -97,7 +97,8 @@ class TableReaderTest {
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
-			1,2,0\\n1,2,1\\n                             | holds 2 rows, but at least 5
+			1,2,0\\n1,2,1\\n                             | holds 2 rows, but at least 5 are needed
+			1,2,0\\n                                    | holds 1 row, but at least 5 are needed
 			1,2,0\\n1,2,0\\n1,2,0\\n1,2,0\\n1,2,0\\n     | every row is of class 0 (column 3)
 			1,2,5\\n1,2,5\\n1,2,5\\n1,2,5\\n1,2,5\\n     | every row is of class 5 (column 3)
 			""")
@@ -321,6 +322,19 @@ class TableReaderTest {
 	}
 
 	@Test
+	void aFileNamedGzThatIsNotGzipIsNamed() throws IOException {
+		Path named = this.directory.resolve("table.csv.gz");
+		Files.write(named, new byte[] { (byte) 0x9c, 3, (byte) 0xff, (byte) 0x80, 1 });
+		assertThatExceptionOfType(MalformedDataException.class)
+			.isThrownBy(() -> TableReader.read(TableSource.of(named)))
+			.withMessage(named + " is not gzip: it does not start with the bytes 1f 8b");
+		Files.write(named, gzip("1,2,K\u00f6ln\n".getBytes(StandardCharsets.ISO_8859_1)));
+		assertThatExceptionOfType(MalformedDataException.class)
+			.isThrownBy(() -> TableReader.read(TableSource.of(named)))
+			.withMessage(named + " is not UTF-8 text; convert it to UTF-8");
+	}
+
+	@Test
 	void testRowsComeFromTheirOwnFile() throws IOException {
 		Dataset table = TableReader.read(source("a,b,c\n1,2,ant\n3,4,bee\n", "a,b,c\n5,6,bee\n"));
 		assertThat(table.testRows()).isEqualTo(1);
@@ -371,9 +385,13 @@ class TableReaderTest {
 	}
 
 	private static byte[] gzip(String text) throws IOException {
+		return gzip(text.getBytes(StandardCharsets.UTF_8));
+	}
+
+	private static byte[] gzip(byte[] content) throws IOException {
 		ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 		try (GZIPOutputStream output = new GZIPOutputStream(bytes)) {
-			output.write(text.getBytes(StandardCharsets.UTF_8));
+			output.write(content);
 		}
 		return bytes.toByteArray();
 	}
