@@ -3,6 +3,7 @@ package io.tutti.engine.bootstrap;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.channels.ClosedByInterruptException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -54,6 +55,9 @@ final class RendezvousClient {
 				}
 				catch (IOException ex) {
 					this.attempts.failed(ex);
+					if (ex instanceof ClosedByInterruptException) {
+						continue;
+					}
 					this.waitLogger
 						.log(() -> "still connects to rank 0 at " + this.point + " (" + CleanUp.message(ex) + ")");
 				}
