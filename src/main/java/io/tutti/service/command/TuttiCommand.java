@@ -129,6 +129,8 @@ public final class TuttiCommand implements Runnable {
 		return tutti.setUsageHelpWidth(HELP_WIDTH)
 			.registerConverter(Path.class, TuttiCommand::path)
 			.setParameterExceptionHandler(TuttiCommand::refuse)
+			// The class itself would write to the System.err of its creation.
+			.setExecutionStrategy(new CommandLine.RunLast()::execute)
 			.setExecutionExceptionHandler((failure, commandLine, parsed) -> FailureMessage.tell(failure, System.err));
 	}
 
