@@ -117,26 +117,24 @@ public final class LaunchCommand implements Callable<Integer> {
 		}
 		catch (IOException ex) {
 			String program = launched().words().getFirst();
-			boolean missing = !isProgram(program);
-			boolean unusable = String.valueOf(ex.getMessage()).contains(NO_SUCH_FILE);
-			console.say(missing ? describeMissing(program)
-					: unusable ? describeUnusable(program) : String.valueOf(ex.getMessage()).strip());
-			return (missing || unusable) ? ExitCode.BAD_CONFIGURATION : ExitCode.INTERNAL;
+			String message = String.valueOf(ex.getMessage()).strip();
+			boolean internal = isProgram(program) && !message.contains(NO_SUCH_FILE);
+			console.say(internal ? message : describeUnusable(program));
+			return internal ? ExitCode.INTERNAL : ExitCode.BAD_CONFIGURATION;
 		}
 	}
 
 	/** Suggests the nearest command where the word is neither a command nor a program. */
-	private static String describeMissing(String word) {
+	private static String describeUnusable(String word) {
+		if (isProgram(word)) {
+			return word + " cannot run on this machine: the interpreter that its first line names, or its loader, does"
+					+ " not exist here";
+		}
 		if (word.contains(File.separator)) {
 			return (Files.exists(Path.of(word)) ? "program not executable: " : "program not found: ") + word;
 		}
 		return "neither a command nor a program: " + word + ". "
 				+ NearestName.advice(word, COMMANDS, "The commands are " + String.join(", ", COMMANDS));
-	}
-
-	private static String describeUnusable(String word) {
-		return word + " cannot run on this machine: the interpreter that its first line names, or its loader, does not"
-				+ " exist here";
 	}
 
 	private static boolean isProgram(String word) {
