@@ -124,7 +124,9 @@ public final class LaunchCommand implements Callable<Integer> {
 		}
 	}
 
-	/** Suggests the nearest command where the word is neither a command nor a program. */
+	/**
+	 * Says why a program cannot run, and suggests the nearest command if there is none.
+	 */
 	private static String describeUnusable(String word) {
 		if (isProgram(word)) {
 			return word + " cannot run on this machine: the interpreter that its first line names, or its loader, does"
