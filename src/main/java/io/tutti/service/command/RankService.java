@@ -106,7 +106,8 @@ final class RankService {
 	}
 
 	private ConfigurableApplicationContext start(Consumer<ApplicationContext> check) {
-		SpringApplication spring = new SpringApplication(this.application);
+		SpringApplication spring = application(this.application, this.defaults);
+		spring.addListeners(new GeneratedBeanDefinitions(this.application));
 		spring.addInitializers((context) -> requireGroup(context.getEnvironment()),
 				(context) -> warnOfUnusedProfiles(context.getEnvironment()));
 		spring.addInitializers((context) -> ((BeanDefinitionRegistry) context.getBeanFactory()).registerBeanDefinition(
@@ -114,9 +115,18 @@ final class RankService {
 				BeanDefinitionBuilder
 					.genericBeanDefinition(SmartInitializingSingleton.class, () -> () -> check.accept(context))
 					.getBeanDefinition()));
-		spring.setDefaultProperties(this.defaults);
-		spring.addListeners(new RankLogging());
 		return spring.run(this.arguments.toArray(String[]::new));
+	}
+
+	/**
+	 * Returns an application with the default properties and the log levels of a rank.
+	 */
+	static SpringApplication application(Class<?> application, Map<String, Object> defaults) {
+		SpringApplication spring = new SpringApplication(application);
+		spring.setMainApplicationClass(application);
+		spring.setDefaultProperties(defaults);
+		spring.addListeners(new RankLogging());
+		return spring;
 	}
 
 	private static void requireGroup(Environment environment) {

@@ -1,0 +1,108 @@
+package io.tutti.service.command;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+import javax.tools.JavaCompiler;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.ToolProvider;
+
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.SpringApplication.AbandonedRunException;
+import org.springframework.boot.SpringApplicationRunListener;
+import org.springframework.boot.context.event.ApplicationEnvironmentPreparedEvent;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.aot.ContextAotProcessor;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.core.SpringProperties;
+import org.springframework.core.env.AbstractEnvironment;
+import org.springframework.util.FileSystemUtils;
+
+/**
+ * Generates the bean definitions of Tutti's own application while it is built, so that a
+ * starting rank need not read and evaluate configuration classes. They are for the
+ * application layout alone: in the library they could be those of a host application,
+ * whose names are the same.
+ */
+public final class BeanDefinitionGenerator {
+
+	private BeanDefinitionGenerator() {
+	}
+
+	/**
+	 * Writes class files, and what {@link GeneratedBeanDefinitions} compares.
+	 * @param args the name of the application's class, a folder for the sources and one
+	 * for the class files, both of which are emptied
+	 */
+	public static void main(String[] args) throws IOException, ClassNotFoundException {
+		Class<?> application = Class.forName(args[0]);
+		Path sources = Path.of(args[1]);
+		Path classes = Path.of(args[2]);
+		FileSystemUtils.deleteRecursively(classes);
+		Files.createDirectories(classes);
+		// The variables of the build are no part of the application.
+		SpringProperties.setFlag(AbstractEnvironment.IGNORE_GETENV_PROPERTY_NAME);
+		SpringApplication spring = RankService.application(application, RankService.JOB_DEFAULTS);
+		StringBuilder read = new StringBuilder();
+		spring.addListeners((ApplicationListener<ApplicationEnvironmentPreparedEvent>) (event) -> read
+			.append(GeneratedBeanDefinitions.inputs(event.getEnvironment())));
+		GenericApplicationContext context = load(spring);
+		new ContextAotProcessor(application, settings(sources)) {
+			@Override
+			protected GenericApplicationContext prepareApplicationContext(Class<?> type) {
+				return context;
+			}
+		}.process();
+		compile(sources, classes);
+		// Last: without it, no rank uses the definitions.
+		Path inputs = classes.resolve(GeneratedBeanDefinitions.INPUTS);
+		Files.createDirectories(inputs.getParent());
+		Files.writeString(inputs, read);
+	}
+
+	/** Returns the context as it is before it reads the configuration classes. */
+	static GenericApplicationContext load(SpringApplication spring) {
+		try {
+			SpringApplication.withHook((_) -> new SpringApplicationRunListener() {
+				@Override
+				public void contextLoaded(ConfigurableApplicationContext context) {
+					throw new AbandonedRunException(context);
+				}
+			}, () -> spring.run());
+		}
+		catch (AbandonedRunException ex) {
+			return (GenericApplicationContext) ex.getApplicationContext();
+		}
+		throw new IllegalStateException("The application has started");
+	}
+
+	/** Metadata for native images goes to the sources, which the build discards. */
+	private static ContextAotProcessor.Settings settings(Path sources) {
+		return ContextAotProcessor.Settings.builder()
+			.sourceOutput(sources.resolve("java"))
+			.resourceOutput(sources.resolve("resources"))
+			.classOutput(sources.resolve("classes"))
+			.groupId("io.tutti")
+			.artifactId("tutti")
+			.build();
+	}
+
+	private static void compile(Path sources, Path classes) throws IOException {
+		JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+		try (Stream<Path> tree = Files.walk(sources);
+				StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null)) {
+			List<Path> generated = tree.filter((file) -> file.toString().endsWith(".java")).toList();
+			List<String> options = List.of("-proc:none", "-nowarn", "-d", classes.toString(), "-classpath",
+					System.getProperty("java.class.path"));
+			if (!compiler.getTask(null, files, null, options, null, files.getJavaFileObjectsFromPaths(generated))
+				.call()) {
+				throw new IllegalStateException("The generated bean definitions do not compile");
+			}
+		}
+	}
+
+}
