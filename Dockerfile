@@ -24,7 +24,7 @@ RUN --mount=type=bind,from=maven,target=/m2,rw --mount=type=cache,target=/maven 
       [ -z "$(find pom.xml application.yml src/main src/bench -type f -newer target/app/. | head -n 1)" ]; then exit 0; fi; \
     export MAVEN_USER_HOME=/maven; set -- -Dmaven.repo.local=/maven/repository; \
     if [ -d /m2/repository ]; then export MAVEN_USER_HOME=/m2; set -- -o -Dmaven.repo.local=/m2/repository; fi; \
-    sh ./mvnw -q -B -DskipTests "$@" package
+    sh ./mvnw -q -B -Dmaven.test.skip "$@" package
 
 # The common layers of both images without the caches: native libraries and dependencies are separate from the code,
 # which changes with every commit. Any user may read them, whatever the umask of the checkout.
