@@ -87,8 +87,14 @@ public final class BackendProfile implements EnvironmentPostProcessor, Ordered {
 			.stream()
 			.anyMatch((source) -> source.getName().contains("-" + profile + ".")
 					|| (source instanceof EnumerablePropertySource<?> set && Arrays.stream(set.getPropertyNames())
-						.anyMatch((name) -> name.startsWith(GROUPS + profile) || (name.startsWith(ON_PROFILE)
-								&& String.valueOf(set.getProperty(name)).contains(profile)))));
+						.anyMatch((name) -> isFor(profile, name, String.valueOf(set.getProperty(name))))));
+	}
+
+	/** An element of a list has its index at the end of its name. */
+	private static boolean isFor(String profile, String name, String value) {
+		String list = name.replaceFirst("\\[\\d+]$", "");
+		return list.equals(GROUPS + profile)
+				|| (list.equals(ON_PROFILE) && List.of(value.split("[\\s,&|!()]+")).contains(profile));
 	}
 
 	/** After the configuration files are read. */

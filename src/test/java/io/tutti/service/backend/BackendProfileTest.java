@@ -93,13 +93,14 @@ class BackendProfileTest {
 		Files.writeString(this.folder.resolve("application.yml"), """
 				spring.profiles.group.team: mpi
 				---
-				spring.config.activate.on-profile: day
+				spring.config.activate.on-profile: "day & !(noon)"
 				tutti.timeout.collective: 9s
 				""");
 		Files.writeString(this.folder.resolve("application-night.yml"), "tutti.timeout.collective: 1m");
 		Files.writeString(this.folder.resolve("application-dusk.properties"), "tutti.timeout.collective=1m");
 		assertThat(describeUnused("team,day,night,dusk")).isEmpty();
 		assertThat(describeUnused("team,day,nigth,dusk")).singleElement().asString().startsWith("profile nigth ");
+		assertThat(describeUnused("tea,da")).hasSize(2);
 	}
 
 	private List<String> describeUnused(String profiles) {
