@@ -3,6 +3,7 @@ package io.tutti.engine.elastic;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.Inet4Address;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
@@ -16,6 +17,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -404,7 +406,10 @@ class FormationEndpointTest {
 			assertThat(this.warnings).singleElement().asString().startsWith("refused rank 1 from");
 		}
 		connect("b1").close();
-		try (var _ = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+		// A process that another test starts can hold the closed port for a moment.
+		try (var _ = Awaitility.await()
+			.ignoreException(BindException.class)
+			.until(() -> new ServerSocket(port, 1, InetAddress.getLoopbackAddress()), Objects::nonNull)) {
 			assertThat(this.endpoint.ask(1, Duration.ofMillis(300))).as("a stopped process")
 				.isInstanceOf(Answer.Silent.class);
 			connect("b1").close();
