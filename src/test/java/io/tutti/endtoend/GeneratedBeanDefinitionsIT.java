@@ -1,23 +1,34 @@
 package io.tutti.endtoend;
 
+import java.io.File;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.jar.Attributes;
+import java.util.jar.JarEntry;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
 
 import io.tutti.FreePort;
+import io.tutti.service.TuttiApplication;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -64,6 +75,49 @@ class GeneratedBeanDefinitionsIT {
 		assertThat(generated.get("foreign POST")).startsWith("403");
 	}
 
+	@ParameterizedTest
+	@CsvSource(textBlock = """
+			SPRING_PROFILES_ACTIVE, tcp
+			_TUTTI_METRICS_ENABLED, false
+			SERVER_NAME, ${SERVER_NAME}
+			TUTTI_JAVA_OPTS, -javaagent:agent.jar
+			""")
+	void anotherConfigurationIsEvaluated(String variable, String value) throws Exception {
+		writeAgent(this.directory.resolve("agent.jar"));
+		Map<String, String> environment = new HashMap<>(TELLING);
+		environment.put(variable, value);
+		requireEvaluated(TuttiProcess.start(this.directory, environment, "train", "--epochs", "1"));
+	}
+
+	@Test
+	void aFurtherJarOnTheClassPathIsConsidered() throws Exception {
+		Path jar = this.directory.resolve("agent.jar");
+		writeAgent(jar);
+		List<String> command = new ArrayList<>(TuttiProcess.java());
+		command.addAll(List.of("-cp", Path.of("target/app/tutti.jar").toAbsolutePath() + File.pathSeparator + jar,
+				TuttiApplication.class.getName(), "bench", "--max-bytes", "8"));
+		requireEvaluated(TuttiProcess.run(this.directory, TELLING, command));
+	}
+
+	private static void requireEvaluated(TuttiProcess started) throws Exception {
+		try (TuttiProcess rank = started) {
+			assertThat(rank.exitCode(LIMIT)).as(rank.output()).isZero();
+			assertThat(rank.output()).contains("bean definitions are evaluated");
+		}
+	}
+
+	/** An agent that does nothing. */
+	private static void writeAgent(Path jar) throws IOException {
+		Manifest manifest = new Manifest();
+		manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
+		manifest.getMainAttributes().putValue("Premain-Class", Agent.class.getName());
+		try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar), manifest);
+				InputStream type = Agent.class.getResourceAsStream("GeneratedBeanDefinitionsIT$Agent.class")) {
+			out.putNextEntry(new JarEntry(Agent.class.getName().replace('.', '/') + ".class"));
+			type.transferTo(out);
+		}
+	}
+
 	private Map<String, String> responses(String definitions, Map<String, String> properties) throws Exception {
 		int port = FreePort.next();
 		Map<String, String> environment = new HashMap<>(TELLING);
@@ -102,6 +156,17 @@ class GeneratedBeanDefinitionsIT {
 			case '#' -> body.replaceAll("(?m)^[^#].*\\R", "");
 			default -> body;
 		};
+	}
+
+	/** Started by the virtual machine. */
+	public static final class Agent {
+
+		private Agent() {
+		}
+
+		public static void premain(String arguments) {
+		}
+
 	}
 
 }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 
 import javax.tools.JavaCompiler;
@@ -13,6 +14,7 @@ import javax.tools.ToolProvider;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.SpringApplication.AbandonedRunException;
 import org.springframework.boot.SpringApplicationRunListener;
+import org.springframework.boot.autoconfigure.condition.ConditionEvaluationReport;
 import org.springframework.boot.context.event.ApplicationEnvironmentPreparedEvent;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -34,7 +36,8 @@ public final class BeanDefinitionGenerator {
 	}
 
 	/**
-	 * Writes class files, and what {@link GeneratedBeanDefinitions} compares.
+	 * Writes class files, and the inputs of the conditions. Where one of them may read
+	 * what is not among the inputs, it writes none, with a warning.
 	 * @param args the name of the application's class, a folder for the sources and one
 	 * for the class files, both of which are emptied
 	 */
@@ -44,12 +47,13 @@ public final class BeanDefinitionGenerator {
 		Path classes = Path.of(args[2]);
 		FileSystemUtils.deleteRecursively(classes);
 		Files.createDirectories(classes);
-		// The variables of the build are no part of the application.
+		// The variables and properties of the build are no part of the application.
 		SpringProperties.setFlag(AbstractEnvironment.IGNORE_GETENV_PROPERTY_NAME);
+		System.getProperties().keySet().removeIf((name) -> ConditionInputs.isRead(name.toString()));
 		SpringApplication spring = RankService.application(application, RankService.JOB_DEFAULTS);
-		StringBuilder read = new StringBuilder();
-		spring.addListeners((ApplicationListener<ApplicationEnvironmentPreparedEvent>) (event) -> read
-			.append(GeneratedBeanDefinitions.inputs(event.getEnvironment())));
+		StringBuilder inputs = new StringBuilder();
+		spring.addListeners((ApplicationListener<ApplicationEnvironmentPreparedEvent>) (event) -> inputs
+			.append(ConditionInputs.of(event.getEnvironment())));
 		GenericApplicationContext context = load(spring);
 		new ContextAotProcessor(application, settings(sources)) {
 			@Override
@@ -57,11 +61,18 @@ public final class BeanDefinitionGenerator {
 				return context;
 			}
 		}.process();
+		Set<String> unknown = ConditionInputs.unknown(ConditionEvaluationReport.get(context.getBeanFactory()));
+		if (!unknown.isEmpty()) {
+			System.err
+				.println("Ranks of this build evaluate their conditions when they start, since it is not known what"
+						+ " these read: " + String.join(", ", unknown));
+			return;
+		}
 		compile(sources, classes);
 		// Last: without it, no rank uses the definitions.
-		Path inputs = classes.resolve(GeneratedBeanDefinitions.INPUTS);
-		Files.createDirectories(inputs.getParent());
-		Files.writeString(inputs, read);
+		Path file = classes.resolve(GeneratedBeanDefinitions.INPUTS);
+		Files.createDirectories(file.getParent());
+		Files.writeString(file, inputs);
 	}
 
 	/** Returns the context as it is before it reads the configuration classes. */

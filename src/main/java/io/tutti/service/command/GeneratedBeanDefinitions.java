@@ -4,12 +4,9 @@ import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
-import java.util.Locale;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.regex.Pattern;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -19,34 +16,24 @@ import org.springframework.aot.AotDetector;
 import org.springframework.boot.context.event.ApplicationEnvironmentPreparedEvent;
 import org.springframework.context.ApplicationListener;
 import org.springframework.core.SpringProperties;
-import org.springframework.core.env.ConfigurableEnvironment;
-import org.springframework.core.env.EnumerablePropertySource;
-import org.springframework.core.env.PropertySource;
 
 /**
- * Has Spring take the bean definitions that {@link BeanDefinitionGenerator} has generated
+ * Has Spring use the bean definitions that {@link BeanDefinitionGenerator} has generated
  * while the application was built, instead of evaluating the conditions of all
- * configurations again, if the evaluation would have the same result. It has if
- * everything that conditions read is as it was in the build: the properties of the
- * framework, Tutti's switches, the active profiles, the class path and the Java version.
- * Properties that only beans read may differ.
+ * configurations again, if the inputs of the conditions are as in the build and nothing
+ * has been added to the class path. Properties that only beans read may differ. The
+ * choice is that of the process, which runs one such application.
  */
 final class GeneratedBeanDefinitions implements ApplicationListener<ApplicationEnvironmentPreparedEvent> {
 
-	private static final Logger log = LoggerFactory.getLogger(GeneratedBeanDefinitions.class);
-
-	/** Where the build keeps what the conditions have read, on the class path. */
+	/** Where the build keeps the inputs of the conditions, on the class path. */
 	static final String INPUTS = "META-INF/io.tutti/condition-inputs.txt";
 
-	/**
-	 * Names, in lower case and with dots instead of underscores, of the properties that
-	 * conditions of the configurations on the class path read.
-	 */
-	private static final Pattern READ_BY_CONDITIONS = Pattern
-		.compile("(spring|management|server|springdoc)\\..*|tutti\\.(.*\\.)?enabled|tutti\\.gpu\\..*");
+	/** Options of the JVM that add to the class path. */
+	private static final List<String> CLASS_OPTIONS = List.of("-javaagent:", "-agent", "-Xbootclasspath",
+			"--patch-module");
 
-	/** Set by Spring Boot itself, to other values for each process and jar. */
-	private static final Set<String> ABOUT_THE_PROCESS = Set.of("spring.application.pid", "spring.application.version");
+	private static final Logger log = LoggerFactory.getLogger(GeneratedBeanDefinitions.class);
 
 	private final Class<?> application;
 
@@ -57,17 +44,14 @@ final class GeneratedBeanDefinitions implements ApplicationListener<ApplicationE
 	/** After the logging system, which needs no part of this. */
 	@Override
 	public void onApplicationEvent(ApplicationEnvironmentPreparedEvent event) {
-		boolean apply = apply(event.getEnvironment());
+		String inputs = read();
+		boolean apply = inputs != null && hasNoFurtherClasses()
+				&& inputs.equals(ConditionInputs.of(event.getEnvironment()));
 		SpringProperties.setProperty(AotDetector.AOT_ENABLED, Boolean.toString(apply));
 		log.debug(apply ? "bean definitions are those of the build" : "bean definitions are evaluated");
 	}
 
-	private boolean apply(ConfigurableEnvironment environment) {
-		String generatedFrom = read();
-		return generatedFrom != null && hasNoFurtherClasses() && generatedFrom.equals(inputs(environment));
-	}
-
-	/** Returns what the conditions have read in the build, {@code null} without one. */
+	/** Returns the inputs in the build, {@code null} if it has no definitions. */
 	private @Nullable String read() {
 		try (InputStream stream = this.application.getClassLoader().getResourceAsStream(INPUTS)) {
 			return (stream != null) ? new String(stream.readAllBytes(), StandardCharsets.UTF_8) : null;
@@ -80,30 +64,11 @@ final class GeneratedBeanDefinitions implements ApplicationListener<ApplicationE
 	/** Further jars can have configurations, and classes that conditions look for. */
 	private boolean hasNoFurtherClasses() {
 		return !System.getProperty("java.class.path").contains(File.pathSeparator)
-				&& Thread.currentThread().getContextClassLoader() == this.application.getClassLoader();
-	}
-
-	/** Returns everything in an environment that conditions read, one item per line. */
-	static String inputs(ConfigurableEnvironment environment) {
-		TreeSet<String> lines = new TreeSet<>();
-		for (PropertySource<?> source : environment.getPropertySources()) {
-			if (source instanceof EnumerablePropertySource<?> set) {
-				Arrays.stream(set.getPropertyNames())
-					.filter(GeneratedBeanDefinitions::isReadByConditions)
-					.forEach((name) -> lines.add(name + "=" + environment.getProperty(name)));
-			}
-			else {
-				lines.add("source " + source.getName());
-			}
-		}
-		lines.add("profiles " + Arrays.toString(environment.getActiveProfiles()));
-		lines.add("java " + Runtime.version().feature());
-		return String.join("\n", lines);
-	}
-
-	static boolean isReadByConditions(String name) {
-		return !ABOUT_THE_PROCESS.contains(name)
-				&& READ_BY_CONDITIONS.matcher(name.toLowerCase(Locale.ROOT).replace('_', '.')).matches();
+				&& Thread.currentThread().getContextClassLoader() == this.application.getClassLoader()
+				&& ManagementFactory.getRuntimeMXBean()
+					.getInputArguments()
+					.stream()
+					.noneMatch((argument) -> CLASS_OPTIONS.stream().anyMatch(argument::startsWith));
 	}
 
 }
