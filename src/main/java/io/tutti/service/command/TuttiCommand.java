@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -15,6 +16,7 @@ import io.tutti.training.table.MalformedDataException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
@@ -128,6 +130,10 @@ public final class TuttiCommand implements Runnable {
 		}
 		return tutti.setUsageHelpWidth(HELP_WIDTH)
 			.registerConverter(Path.class, TuttiCommand::path)
+			.registerConverter(int.class, number(Integer::valueOf))
+			.registerConverter(Integer.class, number(Integer::valueOf))
+			.registerConverter(long.class, number(Long::valueOf))
+			.registerConverter(Long.class, number(Long::valueOf))
 			.setParameterExceptionHandler(TuttiCommand::refuse)
 			// The class itself would write to the System.err of its creation.
 			.setExecutionStrategy(new CommandLine.RunLast()::execute)
@@ -142,6 +148,19 @@ public final class TuttiCommand implements Runnable {
 			throw new TypeConversionException("a path must not be empty");
 		}
 		return Path.of(text);
+	}
+
+	/** The class itself would name the type of a program's variable. */
+	private static <T> ITypeConverter<T> number(Function<String, T> parser) {
+		return (text) -> {
+			try {
+				return parser.apply(text);
+			}
+			catch (NumberFormatException ex) {
+				throw new TypeConversionException(
+						"'" + text + "' is " + (text.matches("[+-]?\\d+") ? "out of range" : "not a whole number"));
+			}
+		};
 	}
 
 	/** Creates a command line with every command. */

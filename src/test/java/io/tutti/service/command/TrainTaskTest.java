@@ -67,7 +67,8 @@ class TrainTaskTest {
 					--width 0 --name a      | --width must be greater than or equal to 1, got 0
 					--width 9 --name a      | --width must be less than or equal to 8, got 9
 					--width 0 --name A      | --name must match "[a-z]+", got A; --width must be greater than or equal to 1, got 0
-					--width x --name a      | Invalid value for option '--width': 'x' is not an int
+					--width x --name a      | Invalid value for option '--width': 'x' is not a whole number
+					--width 9876543210      | Invalid value for option '--width': '9876543210' is out of range
 					--width 2               | Missing required option: --name
 					--name odd              | the name must not be odd
 					--name a --wdth 2       | Unknown options: '--wdth', '2'
