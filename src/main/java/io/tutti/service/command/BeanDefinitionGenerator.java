@@ -5,6 +5,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import javax.tools.JavaCompiler;
@@ -15,6 +18,7 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.SpringApplication.AbandonedRunException;
 import org.springframework.boot.SpringApplicationRunListener;
 import org.springframework.boot.autoconfigure.condition.ConditionEvaluationReport;
+import org.springframework.boot.autoconfigure.condition.ConditionEvaluationReport.ConditionAndOutcome;
 import org.springframework.boot.context.event.ApplicationEnvironmentPreparedEvent;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -31,6 +35,29 @@ import org.springframework.util.FileSystemUtils;
  * whose names are the same.
  */
 public final class BeanDefinitionGenerator {
+
+	/**
+	 * Conditions on classes, beans and files of the class path, on the kind of
+	 * application and on its logging library, which are those of the application layout.
+	 */
+	private static final Set<String> ON_THE_LAYOUT = Set.of("OnBeanCondition", "OnClassCondition",
+			"OnResourceCondition", "GitResourceAvailableCondition", "OnWebApplicationCondition",
+			"OnWarDeploymentCondition", "OnEnabledResourceChainCondition", "AncestorsMatchedCondition",
+			"LogbackLoggingCondition", "DefaultDispatcherServletCondition", "DispatcherServletRegistrationCondition",
+			"NotReactiveWebApplicationCondition", "MultipleNonPrimaryMeterRegistriesCondition",
+			"ApplicationStartupCondition", "OnExecutorCondition", "CacheOrGroupedOpenApiCondition",
+			"MultipleOpenApiSupportCondition");
+
+	/** Conditions on properties and on profiles. */
+	private static final Set<String> ON_PROPERTIES = Set.of("OnPropertyCondition", "OnExpressionCondition",
+			"OnThreadingCondition", "OnAvailableEndpointCondition", "OnManagementPortCondition", "SwitchCondition",
+			"OnEnabledHealthIndicatorCondition", "OnEnabledInfoContributorCondition", "OnMetricsExportEnabledCondition",
+			"OnEnabledTracingExportCondition", "OnEnabledLoggingExportCondition", "ResourceBundleCondition",
+			"SpanContextNotDisabledCondition", "OnNcclOrHostFallback",
+			"PreferGsonOrJacksonAndJsonbUnavailableCondition", "PreferJackson2OrJacksonUnavailableCondition");
+
+	/** A name in the message of a condition, other than of a class. */
+	private static final Pattern NAME = Pattern.compile("(?<![a-z.])(?!org\\.)[a-z][a-z0-9-]*(\\.[a-z][a-z0-9-]*)+");
 
 	private BeanDefinitionGenerator() {
 	}
@@ -61,7 +88,7 @@ public final class BeanDefinitionGenerator {
 				return context;
 			}
 		}.process();
-		Set<String> unknown = ConditionInputs.unknown(ConditionEvaluationReport.get(context.getBeanFactory()));
+		Set<String> unknown = unknown(ConditionEvaluationReport.get(context.getBeanFactory()));
 		if (!unknown.isEmpty()) {
 			System.err
 				.println("Ranks of this build evaluate their conditions when they start, since it is not known what"
@@ -89,6 +116,30 @@ public final class BeanDefinitionGenerator {
 			return (GenericApplicationContext) ex.getApplicationContext();
 		}
 		throw new IllegalStateException("The application has started");
+	}
+
+	/**
+	 * Returns the evaluated conditions of which is not known what they read, and the
+	 * properties that conditions name without being among the inputs.
+	 */
+	static Set<String> unknown(ConditionEvaluationReport report) {
+		Set<String> unknown = new TreeSet<>();
+		report.getConditionAndOutcomesBySource().values().forEach((outcomes) -> {
+			for (ConditionAndOutcome each : outcomes) {
+				String kind = each.getCondition().getClass().getSimpleName();
+				if (ON_PROPERTIES.contains(kind)) {
+					NAME.matcher(each.getOutcome().getMessage())
+						.results()
+						.map(MatchResult::group)
+						.filter((name) -> !ConditionInputs.isRead(name))
+						.forEach(unknown::add);
+				}
+				else if (!ON_THE_LAYOUT.contains(kind)) {
+					unknown.add(kind);
+				}
+			}
+		});
+		return unknown;
 	}
 
 	/** Metadata for native images goes to the sources, which the build discards. */

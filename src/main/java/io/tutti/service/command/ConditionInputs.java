@@ -4,11 +4,8 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
-import org.springframework.boot.autoconfigure.condition.ConditionEvaluationReport;
-import org.springframework.boot.autoconfigure.condition.ConditionEvaluationReport.ConditionAndOutcome;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.env.PropertySource;
@@ -30,28 +27,7 @@ final class ConditionInputs {
 	/** Set by Spring Boot itself, to other values for each process and jar. */
 	private static final Set<String> ABOUT_THE_PROCESS = Set.of("spring.application.pid", "spring.application.version");
 
-	/**
-	 * Conditions on classes, beans and files of the class path, on the kind of
-	 * application and on its logging library, which are those of the application layout.
-	 */
-	private static final Set<String> ON_THE_LAYOUT = Set.of("OnBeanCondition", "OnClassCondition",
-			"OnResourceCondition", "GitResourceAvailableCondition", "OnWebApplicationCondition",
-			"OnWarDeploymentCondition", "OnEnabledResourceChainCondition", "AncestorsMatchedCondition",
-			"LogbackLoggingCondition", "DefaultDispatcherServletCondition", "DispatcherServletRegistrationCondition",
-			"NotReactiveWebApplicationCondition", "MultipleNonPrimaryMeterRegistriesCondition",
-			"ApplicationStartupCondition", "OnExecutorCondition", "CacheOrGroupedOpenApiCondition",
-			"MultipleOpenApiSupportCondition");
-
-	/** Conditions on properties and on profiles. */
-	private static final Set<String> ON_PROPERTIES = Set.of("OnPropertyCondition", "OnExpressionCondition",
-			"OnThreadingCondition", "OnAvailableEndpointCondition", "OnManagementPortCondition", "SwitchCondition",
-			"OnEnabledHealthIndicatorCondition", "OnEnabledInfoContributorCondition", "OnMetricsExportEnabledCondition",
-			"OnEnabledTracingExportCondition", "OnEnabledLoggingExportCondition", "ResourceBundleCondition",
-			"SpanContextNotDisabledCondition", "OnNcclOrHostFallback",
-			"PreferGsonOrJacksonAndJsonbUnavailableCondition", "PreferJackson2OrJacksonUnavailableCondition");
-
-	/** A name in the message of a condition, other than of a class. */
-	private static final Pattern NAME = Pattern.compile("(?<![a-z.])(?!org\\.)[a-z][a-z0-9-]*(\\.[a-z][a-z0-9-]*)+");
+	private static final Pattern NEITHER_LETTER_NOR_DIGIT = Pattern.compile("[^a-z0-9]");
 
 	private ConditionInputs() {
 	}
@@ -86,32 +62,8 @@ final class ConditionInputs {
 
 	/** Whether a condition may read a property. */
 	static boolean isRead(String name) {
-		return !ABOUT_THE_PROCESS.contains(name)
-				&& READ.matcher(name.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]", "")).matches();
-	}
-
-	/**
-	 * Returns the evaluated conditions of which is not known what they read, and the
-	 * properties that conditions name without being among the inputs.
-	 */
-	static Set<String> unknown(ConditionEvaluationReport report) {
-		Set<String> unknown = new TreeSet<>();
-		report.getConditionAndOutcomesBySource().values().forEach((outcomes) -> {
-			for (ConditionAndOutcome each : outcomes) {
-				String kind = each.getCondition().getClass().getSimpleName();
-				if (ON_PROPERTIES.contains(kind)) {
-					NAME.matcher(each.getOutcome().getMessage())
-						.results()
-						.map(MatchResult::group)
-						.filter((name) -> !isRead(name))
-						.forEach(unknown::add);
-				}
-				else if (!ON_THE_LAYOUT.contains(kind)) {
-					unknown.add(kind);
-				}
-			}
-		});
-		return unknown;
+		String letters = NEITHER_LETTER_NOR_DIGIT.matcher(name.toLowerCase(Locale.ROOT)).replaceAll("");
+		return READ.matcher(letters).matches() && !ABOUT_THE_PROCESS.contains(name);
 	}
 
 }

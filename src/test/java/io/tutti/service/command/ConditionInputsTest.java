@@ -32,10 +32,10 @@ class ConditionInputsTest {
 		context.refreshForAotProcessing(new RuntimeHints());
 		ConditionEvaluationReport report = ConditionEvaluationReport.get(context.getBeanFactory());
 		assertThat(report.getConditionAndOutcomesBySource()).hasSizeGreaterThan(100);
-		assertThat(ConditionInputs.unknown(report)).isEmpty();
+		assertThat(BeanDefinitionGenerator.unknown(report)).isEmpty();
 		report.recordConditionEvaluation("a configuration", (_, _) -> true,
 				ConditionOutcome.match("of a kind that nobody knows"));
-		assertThat(ConditionInputs.unknown(report)).hasSize(1);
+		assertThat(BeanDefinitionGenerator.unknown(report)).hasSize(1);
 	}
 
 	@ParameterizedTest
