@@ -81,6 +81,8 @@ class GeneratedBeanDefinitionsIT {
 			_TUTTI_METRICS_ENABLED, false
 			SERVER_NAME, ${SERVER_NAME}
 			TUTTI_JAVA_OPTS, -javaagent:agent.jar
+			TUTTI_JAVA_OPTS, --module-path=agent.jar
+			TUTTI_ENABLE_GPU_FALLBACK, 1
 			""")
 	void anotherConfigurationIsEvaluated(String variable, String value) throws Exception {
 		writeAgent(this.directory.resolve("agent.jar"));

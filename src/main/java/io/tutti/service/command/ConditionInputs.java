@@ -21,8 +21,8 @@ final class ConditionInputs {
 	 * Letters and digits of the names, in lower case: more spellings than Spring accepts
 	 * for a property.
 	 */
-	private static final Pattern READ = Pattern
-		.compile("(spring|management|server|loggingfile|orgspringframework).*|tutti(.*enabled|gpu.*)|debug|trace");
+	private static final Pattern READ = Pattern.compile(
+			"(spring|management|server|loggingfile|orgspringframework).*|tutti(.*enabled|(enable)?gpu.*)|debug|trace");
 
 	/** Set by Spring Boot itself, to other values for each process and jar. */
 	private static final Set<String> ABOUT_THE_PROCESS = Set.of("spring.application.pid", "spring.application.version");

@@ -29,9 +29,9 @@ final class GeneratedBeanDefinitions implements ApplicationListener<ApplicationE
 	/** Where the build keeps the inputs of the conditions, on the class path. */
 	static final String INPUTS = "META-INF/io.tutti/condition-inputs.txt";
 
-	/** Options of the JVM that add to the class path. */
+	/** Options of the JVM that add to the classes, or remove some. */
 	private static final List<String> CLASS_OPTIONS = List.of("-javaagent:", "-agent", "-Xbootclasspath",
-			"--patch-module");
+			"--patch-module", "--module-path", "--upgrade-module-path", "--limit-modules");
 
 	private static final Logger log = LoggerFactory.getLogger(GeneratedBeanDefinitions.class);
 

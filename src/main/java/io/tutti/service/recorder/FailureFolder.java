@@ -2,6 +2,7 @@ package io.tutti.service.recorder;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -64,15 +65,17 @@ final class FailureFolder {
 	}
 
 	/**
-	 * The name of a job for its files. Jobs without an id are told apart by their
-	 * rendezvous address, which a restart keeps.
+	 * The name of a job for its files. Of a job without an id, each process has a name of
+	 * its own: jobs may use the same rendezvous address, one after the other or on hosts
+	 * that share the folder.
 	 * @param assignment the launcher's
 	 */
 	static String nameOf(String jobId, RankAssignment assignment) {
 		if (!jobId.equals(EngineSettings.DEFAULTS.jobId())) {
 			return jobId;
 		}
-		return assignment.masterAddress() + "-" + assignment.masterPort();
+		String process = ManagementFactory.getRuntimeMXBean().getName().replace('@', '-');
+		return assignment.masterAddress() + "-" + assignment.masterPort() + "-" + process;
 	}
 
 	/** Writes a file, and removes the oldest beyond the limit and incomplete ones. */

@@ -30,8 +30,8 @@ final class ConfigurationReference {
 			# Configuration
 
 			All properties of Tutti, generated from their records. They can be set in `application.yml`, as `--name=value` on
-			the command line, and as variables (`TUTTI_TIMEOUT_HEARTBEAT=10s` is `tutti.timeout.heartbeat`). The command line
-			overrides variables, and variables override the file. Spring Boot's own properties work too. If the default
+			the command line, and as variables (`TUTTI_TIMEOUT_HEARTBEAT=10s` is `tutti.timeout.heartbeat`; a dash is left out or
+			written `_`). The command line overrides variables, and variables override the file. Spring Boot's own properties work too. If the default
 			column is empty, the description gives the default. Durations are written `10s`, `5m`; sizes `64MB`.
 
 			A property of Tutti in a file or on the command line that does not exist ends a rank with 64. Of variables and system

@@ -83,11 +83,11 @@ class FailureFolderTest {
 	}
 
 	@Test
-	void jobsWithoutAnIdHaveNamesOfTheirOwn() {
+	void jobsWithoutAnIdHaveNamesOfTheirOwnInEachProcess() {
 		assertThat(FailureFolder.nameOf("night", RankAssignment.single())).isEqualTo("night");
 		assertThat(FailureFolder.nameOf("default", RankAssignment.onOneHost(1, 2, 29501)))
 			.isEqualTo(FailureFolder.nameOf("default", RankAssignment.onOneHost(0, 2, 29501)))
-			.isEqualTo("127.0.0.1-29501")
+			.startsWith("127.0.0.1-29501-" + ProcessHandle.current().pid() + "-")
 			.isNotEqualTo(FailureFolder.nameOf("default", RankAssignment.onOneHost(1, 2, 29502)));
 	}
 
