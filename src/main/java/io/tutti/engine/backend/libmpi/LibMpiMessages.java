@@ -152,7 +152,7 @@ public final class LibMpiMessages implements PointToPoint {
 	/** Checks that a probe may go on. */
 	private void check(String probe, int source, Deadline deadline) {
 		if (Thread.currentThread().isInterrupted()) {
-			throw interrupted(probe, deadline);
+			throw settled(interruption(probe, deadline));
 		}
 		CollectiveException failure = failureOf(probe, source, deadline, " found none; the group stays usable");
 		if (failure != null) {
@@ -273,10 +273,8 @@ public final class LibMpiMessages implements PointToPoint {
 
 	private Message await(MpiMessage message) {
 		if (!ends(message.future(), limitNanos(message))) {
-			if (Thread.currentThread().isInterrupted()) {
-				throw interrupted(message, message.deadline());
-			}
-			message.fail(unanswered(message));
+			message.fail(Thread.currentThread().isInterrupted() ? interruption(message, message.deadline())
+					: unanswered(message));
 		}
 		return result(message.future());
 	}
@@ -308,9 +306,9 @@ public final class LibMpiMessages implements PointToPoint {
 		}
 	}
 
-	private CollectiveException interrupted(Object operation, Deadline deadline) {
-		return settled(failed(Failure.Kind.ABORTED, List.of(this.identity.rank()),
-				"the calling thread was interrupted in a " + operation, deadline));
+	private CollectiveException interruption(Object operation, Deadline deadline) {
+		return failed(Failure.Kind.ABORTED, List.of(this.identity.rank()),
+				"the calling thread was interrupted in a " + operation, deadline);
 	}
 
 	MpiCommunicator communicator() {

@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.tutti.CollectiveException;
 import io.tutti.DataType;
@@ -48,8 +49,12 @@ final class MpiMessage extends MpiOperation {
 	/** Whether its deadline ends the message alone if nothing has matched it. */
 	private final boolean endsAlone;
 
-	/** Whether a thread already agrees with rank 0 on the failure of the future. */
-	private volatile boolean failing;
+	/**
+	 * Whether a thread already completes the future: it delivers the message, or agrees
+	 * with rank 0 on a failure. A message that arrives after a failure leaves the buffer
+	 * as it is, since its owner may use it again.
+	 */
+	private final AtomicBoolean completing = new AtomicBoolean();
 
 	/** Why the message is to be withdrawn; only the library's thread accesses it. */
 	private @Nullable RuntimeException withdrawal;
@@ -164,7 +169,7 @@ final class MpiMessage extends MpiOperation {
 
 	@Override
 	void inspect(MpiCalls calls) {
-		CollectiveException failure = this.failing ? null : this.messages.failureOf(this);
+		CollectiveException failure = this.completing.get() ? null : this.messages.failureOf(this);
 		if (failure == null) {
 			return;
 		}
@@ -200,14 +205,20 @@ final class MpiMessage extends MpiOperation {
 		this.messages.finished(this);
 		RuntimeException failure = failure();
 		if (failure == null) {
-			Thread.startVirtualThread(this::deliver);
+			complete(this::deliver);
 		}
 		else if (failure == this.withdrawal || failure instanceof MessageMismatchException
-				|| failure instanceof GroupStateException && !this.failing) {
-			Thread.startVirtualThread(() -> this.future.completeExceptionally(failure));
+				|| failure instanceof GroupStateException) {
+			complete(() -> this.future.completeExceptionally(failure));
 		}
 		else {
 			fail(this.messages.brokenBy(failure, this));
+		}
+	}
+
+	private void complete(Runnable completion) {
+		if (!this.completing.getAndSet(true)) {
+			Thread.startVirtualThread(completion);
 		}
 	}
 
@@ -221,9 +232,8 @@ final class MpiMessage extends MpiOperation {
 
 	/** Fails the future; the library may still be working on the message. */
 	void fail(CollectiveException failure) {
-		if (!this.failing && !this.future.isDone()) {
-			this.failing = true;
-			Thread.startVirtualThread(() -> this.future.completeExceptionally(this.messages.settled(failure)));
+		if (!this.future.isDone()) {
+			complete(() -> this.future.completeExceptionally(this.messages.settled(failure)));
 		}
 	}
 

@@ -193,6 +193,44 @@ class LibMpiFailureTest {
 	}
 
 	@Test
+	void aMessageThatArrivesAfterItsReceiveHasFailedLeavesTheArrayAsItIs() {
+		group();
+		float[] array = { 3 };
+		CompletableFuture<Message> receive = this.messages.receiveAsync(MemorySegment.ofArray(array), DataType.FLOAT32,
+				1, 7, NEVER);
+		this.latch.trip(ABORTED);
+		assertThat(receive).failsWithin(LIMIT);
+		requireUnchangedByALateMessage(array);
+	}
+
+	@Test
+	void aMessageThatArrivesAfterAnInterruptLeavesTheArrayAsItIs() {
+		this.latch.reportTo(this.identity, this.reported::add, Duration.ofMillis(1));
+		float[] array = { 3 };
+		Thread.currentThread().interrupt();
+		assertThatExceptionOfType(CollectiveException.class)
+			.isThrownBy(() -> this.messages.receive(MemorySegment.ofArray(array), DataType.FLOAT32, 1, 7, NEVER))
+			.withMessageContaining("the calling thread was interrupted in a receive from rank 1 with tag 7");
+		assertThat(Thread.interrupted()).isTrue();
+		requireUnchangedByALateMessage(array);
+	}
+
+	private void requireUnchangedByALateMessage(float[] array) {
+		this.library.completes();
+		Awaitility.await().until(() -> this.library.calls("MPI_Get_count") == 1);
+		Awaitility.await().during(SHORT).until(() -> array[0] == 3);
+	}
+
+	@Test
+	void aReceiveTakesTheMessageIntoItsArray() {
+		float[] array = { 3 };
+		this.library.completes();
+		assertThat(this.messages.receive(MemorySegment.ofArray(array), DataType.FLOAT32, 1, 7, LIMIT)).isOne();
+		// The library has written nothing into its own memory.
+		assertThat(array).containsExactly(0);
+	}
+
+	@Test
 	void aRefusedCallDoesNotChangeTheCallThatTheLibraryHasYetToStart() {
 		ProcessGroup group = group();
 		block();
