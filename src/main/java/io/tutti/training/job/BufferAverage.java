@@ -37,6 +37,8 @@ final class BufferAverage implements AutoCloseable {
 
 	private long waitedNanos;
 
+	private long allReducedBytes;
+
 	/**
 	 * Creates the average of buffers that are equal on all ranks.
 	 * @param buffers the distinct buffers; the caller keeps them open
@@ -107,11 +109,26 @@ final class BufferAverage implements AutoCloseable {
 		long start = System.nanoTime();
 		this.group.allReduce(TensorMemory.of(values), type, operator);
 		this.waitedNanos += System.nanoTime() - start;
+		this.allReducedBytes += values.nbytes();
+	}
+
+	/** The buffers have been replaced by others that are equal on all ranks. */
+	void restart() {
+		try (NoGradGuard _ = new NoGradGuard()) {
+			for (int index = 0; index < this.last.size(); index++) {
+				this.last.get(index).copy_(this.averaged.get(index));
+			}
+		}
 	}
 
 	/** Total time in which the ranks have exchanged values. */
 	long waitedNanos() {
 		return this.waitedNanos;
+	}
+
+	/** Bytes that this rank has passed to all-reduces. */
+	long allReducedBytes() {
+		return this.allReducedBytes;
 	}
 
 	/** A complex tensor as a view of its real and imaginary parts. */

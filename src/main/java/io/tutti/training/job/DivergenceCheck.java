@@ -11,13 +11,16 @@ import java.util.Locale;
  */
 final class DivergenceCheck {
 
-	/** An epoch's loss this many times the baseline means confident wrong predictions. */
-	private static final double IMPLAUSIBLE = 10;
+	/**
+	 * By how many times its size an epoch's loss may be above the baseline. One of ten
+	 * times the baseline means confident wrong predictions.
+	 */
+	private static final double PLAUSIBLE = 9;
 
 	/**
 	 * Rounding: a training that changes nothing may end slightly above its initial loss.
 	 */
-	private static final double SLACK = 1.01;
+	private static final double SLACK = 0.01;
 
 	/** A loss before the first step that was not measured. */
 	static final double UNKNOWN = Double.POSITIVE_INFINITY;
@@ -70,7 +73,7 @@ final class DivergenceCheck {
 	 * that of the previous epoch
 	 */
 	void epoch(int epoch, double loss) {
-		if (loss > IMPLAUSIBLE * this.before && loss > this.lastEpoch) {
+		if (isAbove(PLAUSIBLE, loss) && this.before != 0 && loss > this.lastEpoch) {
 			throw diverged("the loss grew from " + shown(this.lastEpoch) + " to " + shown(loss) + " in epoch " + epoch);
 		}
 		this.lastEpoch = loss;
@@ -83,9 +86,17 @@ final class DivergenceCheck {
 	 * trained on than before the training
 	 */
 	void end(double loss) {
-		if (!(loss <= SLACK * this.before)) {
+		if (isAbove(SLACK, loss)) {
 			throw diverged("the trained model has a loss of " + shown(loss) + " on its training samples");
 		}
+	}
+
+	/**
+	 * Whether a loss is no number, or above the baseline by more than a part of its size.
+	 * The loss of a likelihood can be negative; one of 0 has no size to compare with.
+	 */
+	private boolean isAbove(double part, double loss) {
+		return !(loss <= this.before + part * Math.abs(this.before));
 	}
 
 	private TrainingDivergedException diverged(String what) {

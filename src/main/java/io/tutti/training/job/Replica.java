@@ -259,9 +259,15 @@ final class Replica implements AutoCloseable {
 		}
 	}
 
-	/** The state has been replaced, the learning rate of the optimizer included. */
+	/**
+	 * The state has been replaced, the buffers and the learning rate of the optimizer
+	 * included.
+	 */
 	void stateReplaced() {
 		this.learningRate = OptionalDouble.empty();
+		if (this.membership != null) {
+			this.membership.bufferAverage().restart();
+		}
 	}
 
 	private void setLearningRate(OptionalDouble rate) {
@@ -293,6 +299,11 @@ final class Replica implements AutoCloseable {
 	long waitedNanos() {
 		return replicas().waitedNanos() + membership().bufferAverage().waitedNanos()
 				+ ((this.divided != null) ? this.divided.waitedNanos() : 0);
+	}
+
+	/** Bytes that this rank has passed to all-reduces in steps in this group. */
+	long allReducedBytes() {
+		return replicas().allReducedBytes() + membership().bufferAverage().allReducedBytes();
 	}
 
 	/** Total time in which steps selected their samples from the data. */

@@ -96,6 +96,7 @@ final class TrainingLoop implements AutoCloseable {
 	void restore() {
 		if (this.checkpoints != null) {
 			this.checkpoints.restore((kept) -> this.state.become(current().restored(kept)));
+			this.replica.stateReplaced();
 			requireWithinJob(this.options.checkpoint());
 		}
 	}
@@ -189,9 +190,9 @@ final class TrainingLoop implements AutoCloseable {
 		StepTimes took = new StepTimes(batch, System.nanoTime() - start, this.replica.selectionNanos() - dataNanos,
 				this.replica.waitedNanos() - waitedNanos);
 		this.times = this.times.plus(took);
-		this.shares.record(samples.length, took.nanos() - took.exposedNanos());
 		this.listener.step(progress().step(), all.lossSum() / batch);
 		this.listener.timed(took);
+		this.shares.record(samples.length, took.nanos() - took.exposedNanos());
 		return all.stop();
 	}
 
@@ -306,7 +307,7 @@ final class TrainingLoop implements AutoCloseable {
 
 	/** Totals of this rank in this generation of the group. */
 	RunTotals totals() {
-		return new RunTotals(this.times, this.replica.replicas().allReducedBytes() + this.test.allReducedBytes(),
+		return new RunTotals(this.times, this.replica.allReducedBytes() + this.test.allReducedBytes(),
 				this.checkpointSeconds);
 	}
 

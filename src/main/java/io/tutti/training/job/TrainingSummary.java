@@ -16,7 +16,8 @@ import io.tutti.training.TestMetric;
  * @param testScore its mean over the test samples, for an accuracy 0 to 1; NaN if the job
  * stopped
  * @param samplesPerSecond training samples per second, over all ranks together
- * @param allReducedBytes bytes that this rank passed to all-reduces
+ * @param allReducedBytes bytes that this rank passed to all-reduces of gradients, buffers
+ * and test scores
  * @param trainingSeconds seconds spent in steps
  * @param communicationSeconds the part of it in which this rank's training thread only
  * communicated

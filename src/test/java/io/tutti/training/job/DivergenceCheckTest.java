@@ -67,6 +67,30 @@ class DivergenceCheckTest {
 	}
 
 	@Test
+	void aNegativeLossIsComparedByItsDistanceFromTheBaseline() {
+		DivergenceCheck negative = new DivergenceCheck(-1.4, -1.5, Double.POSITIVE_INFINITY, ADVICE);
+		assertThatCode(() -> {
+			negative.epoch(1, -3);
+			negative.epoch(2, -2.99);
+			negative.epoch(3, 11);
+			negative.end(-1.39);
+		}).doesNotThrowAnyException();
+		assertThatExceptionOfType(TrainingDivergedException.class).isThrownBy(() -> negative.epoch(4, 11.3));
+		assertThatExceptionOfType(TrainingDivergedException.class).isThrownBy(() -> negative.end(-1.38));
+	}
+
+	@Test
+	void anEpochIsNotComparedWithABaselineOfZero() {
+		DivergenceCheck zero = new DivergenceCheck(0, -1, Double.POSITIVE_INFINITY, ADVICE);
+		assertThatCode(() -> {
+			zero.epoch(1, 0.1);
+			zero.epoch(2, 0.2);
+			zero.end(0);
+		}).doesNotThrowAnyException();
+		assertThatExceptionOfType(TrainingDivergedException.class).isThrownBy(() -> zero.end(0.1));
+	}
+
+	@Test
 	void aModelThatLearntNothingIsAccepted() {
 		assertThatCode(() -> this.check.end(GUESS)).doesNotThrowAnyException();
 		assertThatCode(() -> new DivergenceCheck(3, GUESS, Double.POSITIVE_INFINITY, ADVICE).end(3))

@@ -233,6 +233,48 @@ class TrainingTaskTest {
 			.isEqualTo(hash(train(1, (_) -> new Constants(), options)));
 	}
 
+	/** Its average would differ in the last bit. */
+	@Test
+	void aBufferThatDoesNotChangeAfterACheckpointStaysAsItIs() throws Exception {
+		CheckpointOptions checkpoints = CheckpointOptions.of(this.directory);
+		train(2, (_) -> new FilledOnce(), new TrainingOptions(1, 3, 1, 1, checkpoints, null));
+		assertThat(hash(train(2, (_) -> new FilledOnce(), new TrainingOptions(3, 3, 1, 1, checkpoints, null))))
+			.isEqualTo(hash(train(2, (_) -> new FilledOnce(), new TrainingOptions(3, 3, 1, 1, null, null))));
+	}
+
+	@Test
+	void theBytesOfBuffersCount() throws Exception {
+		TrainingOptions options = new TrainingOptions(1, 3, 1, 1, null, null);
+		TrainingSummary without = train(2, (_) -> new Countdown(), options).getFirst();
+		TrainingSummary with = train(2, (_) -> new FilledOnce(), options).getFirst();
+		// In each step the ranks say whether the buffer has changed.
+		assertThat(with.allReducedBytes() - without.allReducedBytes())
+			.isEqualTo(1000 * Double.BYTES + with.steps() * Long.BYTES);
+	}
+
+	/** The first step fills its buffer. */
+	private static final class FilledOnce extends Countdown {
+
+		private Tensor table;
+
+		@Override
+		public Module model() {
+			Module model = super.model();
+			this.table = new Tensor(model.register_buffer("table", torch.zeros(1000).to(torch.ScalarType.Double)));
+			return model;
+		}
+
+		@Override
+		public Tensor losses(Batch batch) {
+			if (this.table.sum().item_double() == 0) {
+				this.table.copy_(
+						torch.arange(new Scalar(1000.0)).to(torch.ScalarType.Double).add(new Scalar(1.0)).reciprocal());
+			}
+			return super.losses(batch);
+		}
+
+	}
+
 	/** Rank 1 has no sample in the last step of an epoch. */
 	@Test
 	void aCounterThatDecreasesIsThatOfTheRanksWithSamples() throws Exception {
