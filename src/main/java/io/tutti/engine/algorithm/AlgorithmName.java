@@ -2,6 +2,7 @@ package io.tutti.engine.algorithm;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 
 import io.tutti.Collective;
 
@@ -24,42 +25,37 @@ import static io.tutti.Collective.SCATTER;
 enum AlgorithmName {
 
 	/** Chunks travel around a ring. */
-	RING("ring", ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER),
+	RING(ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER),
 	/** Partners exchange the whole buffer, at doubling distances. */
-	RECURSIVE_DOUBLING("recursive-doubling", ALL_REDUCE, REDUCE_SCATTER),
+	RECURSIVE_DOUBLING(ALL_REDUCE, REDUCE_SCATTER),
 	/** Recursive halving, then recursive doubling. */
-	HALVING_DOUBLING("halving-doubling", ALL_REDUCE),
+	HALVING_DOUBLING(ALL_REDUCE),
 	/** A binomial tree, in which each rank forwards data as soon as it has it. */
-	BINOMIAL("binomial", REDUCE, BROADCAST, GATHER, SCATTER),
+	BINOMIAL(REDUCE, BROADCAST, GATHER, SCATTER),
 	/** A tree in which each rank has two children. */
-	BINARY("binary", REDUCE, BROADCAST),
+	BINARY(REDUCE, BROADCAST),
 	/** Each rank passes data to the next one. */
-	CHAIN("chain", REDUCE, BROADCAST, SCAN, EXCLUSIVE_SCAN),
+	CHAIN(REDUCE, BROADCAST, SCAN, EXCLUSIVE_SCAN),
 	/** A tree in which all other ranks are children of the root. */
-	STAR("star", REDUCE, BROADCAST, GATHER, SCATTER),
+	STAR(REDUCE, BROADCAST, GATHER, SCATTER),
 	/** Each pair of ranks exchanges its parts directly. */
-	PAIRWISE("pairwise", ALL_TO_ALL),
+	PAIRWISE(ALL_TO_ALL),
 	/** Parts are packed together and travel by powers of two. */
-	BRUCK("bruck", ALL_GATHER, ALL_TO_ALL),
+	BRUCK(ALL_GATHER, ALL_TO_ALL),
 	/** Every rank signals every other, directly or through intermediaries. */
-	DISSEMINATION("dissemination", BARRIER);
+	DISSEMINATION(BARRIER);
 
-	private final String label;
+	private final String label = name().toLowerCase(Locale.ROOT).replace('_', '-');
 
 	private final List<Collective> collectives;
 
-	AlgorithmName(String label, Collective... collectives) {
-		this.label = label;
+	AlgorithmName(Collective... collectives) {
 		this.collectives = List.of(collectives);
 	}
 
 	/** The algorithms that implement a collective. */
 	static List<AlgorithmName> offered(Collective collective) {
 		return Arrays.stream(values()).filter((name) -> name.collectives.contains(collective)).toList();
-	}
-
-	String label() {
-		return this.label;
 	}
 
 	@Override

@@ -60,12 +60,12 @@ public final class AlgorithmOverrides {
 	private static AlgorithmName algorithm(Collective collective, String label) {
 		List<AlgorithmName> offered = AlgorithmName.offered(collective);
 		for (AlgorithmName name : offered) {
-			if (name.label().equals(label)) {
+			if (name.toString().equals(label)) {
 				return name;
 			}
 		}
 		throw new IllegalArgumentException("algorithm for " + collective + " must be one of "
-				+ offered.stream().map(AlgorithmName::label).collect(Collectors.joining(", ")) + ", got " + label);
+				+ offered.stream().map(AlgorithmName::toString).collect(Collectors.joining(", ")) + ", got " + label);
 	}
 
 	/** Whether there is an override for a collective. */
@@ -83,7 +83,7 @@ public final class AlgorithmOverrides {
 		return Collections.unmodifiableMap(this.chosen)
 			.entrySet()
 			.stream()
-			.map((entry) -> entry.getKey().label() + "=" + entry.getValue().label())
+			.map((entry) -> entry.getKey().label() + "=" + entry.getValue())
 			.collect(Collectors.joining(","));
 	}
 

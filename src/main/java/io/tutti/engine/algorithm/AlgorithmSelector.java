@@ -56,7 +56,7 @@ public final class AlgorithmSelector implements AutoCloseable {
 	private static Choice[] choices(AlgorithmFactory factory, List<AlgorithmRule> rules) {
 		Map<AlgorithmName, Algorithm> created = new EnumMap<>(AlgorithmName.class);
 		return rules.stream()
-			.map((rule) -> new Choice(rule.maxBytes(), rule.algorithm().label(),
+			.map((rule) -> new Choice(rule.maxBytes(), rule.algorithm().toString(),
 					created.computeIfAbsent(rule.algorithm(), (name) -> factory.create(rule.collective(), name))))
 			.toArray(Choice[]::new);
 	}
@@ -64,7 +64,7 @@ public final class AlgorithmSelector implements AutoCloseable {
 	/** Returns the algorithm for a call and records its name in the call. */
 	public Algorithm select(Call call) {
 		if (call.uneven() && call.collective() == Collective.ALL_TO_ALL) {
-			call.algorithm(AlgorithmName.PAIRWISE.label());
+			call.algorithm(AlgorithmName.PAIRWISE.toString());
 			return this.pairwise;
 		}
 		long bytes = wholeBytes(call);

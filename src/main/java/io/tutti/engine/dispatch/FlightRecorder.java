@@ -116,11 +116,6 @@ public final class FlightRecorder {
 		return new FlightRecorder(identity.name().equals(Failure.WORLD) ? CAPACITY : CAPACITY_WITHIN);
 	}
 
-	/** Number of calls kept. */
-	public int capacity() {
-		return this.capacity;
-	}
-
 	/** The sequence number of the last call that was entered, -1 for none. */
 	public long last() {
 		return this.last.get();

@@ -95,11 +95,6 @@ final class SendQueue {
 		return this.queue.stream().anyMatch(wanted);
 	}
 
-	/** Whether nothing waits to be sent. */
-	boolean isEmpty() {
-		return this.queue.isEmpty();
-	}
-
 	/** The descriptor that has begun to be sent. */
 	@Nullable SendDescriptor current() {
 		return this.current;

@@ -1,10 +1,7 @@
 package io.tutti.engine.transport.shm;
 
-import java.io.IOException;
 import java.util.List;
 
-import io.tutti.engine.control.RecordCodec;
-import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.MetadataExchange;
 import org.jspecify.annotations.Nullable;
 
@@ -26,12 +23,6 @@ public record HandshakeMessage(boolean usable, long first, long second, String t
 
 	static HandshakeMessage refusal(String reason) {
 		return new HandshakeMessage(false, 0, 0, reason);
-	}
-
-	/** Exchanges this rank's message for the messages of all ranks. */
-	static List<HandshakeMessage> allGather(HandshakeMessage own, MetadataExchange exchange, Deadline deadline)
-			throws IOException {
-		return RecordCodec.allGather(HandshakeMessage.class, own, exchange, deadline);
 	}
 
 	/**

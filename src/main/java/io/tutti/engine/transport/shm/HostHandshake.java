@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 import io.tutti.CollectiveListener;
+import io.tutti.engine.control.RecordCodec;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.MetadataExchange;
@@ -114,7 +115,7 @@ public final class HostHandshake {
 	}
 
 	private List<HandshakeMessage> gather(HandshakeMessage own) throws IOException {
-		return HandshakeMessage.allGather(own, this.exchange, this.deadline);
+		return RecordCodec.allGather(HandshakeMessage.class, own, this.exchange, this.deadline);
 	}
 
 	private static String names(List<Integer> ranks) {

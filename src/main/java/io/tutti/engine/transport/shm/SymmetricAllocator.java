@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.stream.IntStream;
 
+import io.tutti.engine.control.RecordCodec;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.MetadataExchange;
 import org.jspecify.annotations.Nullable;
@@ -120,7 +121,7 @@ final class SymmetricAllocator {
 	}
 
 	private List<HandshakeMessage> gather(HandshakeMessage own) throws IOException {
-		return HandshakeMessage.allGather(own, this.exchange, this.deadline);
+		return RecordCodec.allGather(HandshakeMessage.class, own, this.exchange, this.deadline);
 	}
 
 	private HandshakeMessage unlink() {

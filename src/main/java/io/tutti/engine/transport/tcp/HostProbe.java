@@ -128,12 +128,9 @@ final class HostProbe {
 			socket.connect(this.peer, timeoutMillis);
 			return true;
 		}
-		catch (ConnectException ex) {
-			// The host answers: a process that has ended closes its port.
-			return true;
-		}
-		catch (BindException ex) {
-			// This host lacks ports, which says nothing either.
+		catch (ConnectException | BindException ex) {
+			// The host answers: a process that has ended closes its port. Or this host
+			// lacks ports, which says nothing either.
 			return true;
 		}
 		catch (IOException ex) {
