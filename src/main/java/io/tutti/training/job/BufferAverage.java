@@ -114,11 +114,7 @@ final class BufferAverage implements AutoCloseable {
 
 	/** The buffers have been replaced by others that are equal on all ranks. */
 	void restart() {
-		try (NoGradGuard _ = new NoGradGuard()) {
-			for (int index = 0; index < this.last.size(); index++) {
-				this.last.get(index).copy_(this.averaged.get(index));
-			}
-		}
+		Replica.copy(this.averaged, this.last);
 	}
 
 	/** Total time in which the ranks have exchanged values. */

@@ -243,7 +243,8 @@ final class Replica implements AutoCloseable {
 		}
 	}
 
-	private static void copy(List<Tensor> from, List<Tensor> to) {
+	/** Copies the values of tensors into others of the same shapes. */
+	static void copy(List<Tensor> from, List<Tensor> to) {
 		try (NoGradGuard _ = new NoGradGuard()) {
 			for (int index = 0; index < from.size(); index++) {
 				to.get(index).copy_(from.get(index));
