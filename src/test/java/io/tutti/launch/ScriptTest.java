@@ -96,7 +96,7 @@ class ScriptTest {
 	@CsvSource({ "bench --factor 2, , true, false", "train --epochs 3, , false, true",
 			"train --data=x.csv, , true, false", "serve, , false, false", "--http-port 9000, , false, false",
 			"serve, true, true, false", "train, true, true, false", "bench, false, false, false",
-			"bench --help, , false, true", "trian --data x, , false, true" })
+			"bench --help, , false, true", "train --data x --version, , false, true", "trian --data x, , false, true" })
 	void aCommandGetsTheKernelsAndCompilersThatPayOff(String words, String setting, boolean vectors,
 			boolean firstTierOnly) throws Exception {
 		Started started = start("new", "out", Map.of("TUTTI_VECTORS", (setting != null) ? setting : ""),
@@ -111,6 +111,22 @@ class ScriptTest {
 		Started started = start("new", "out", Map.of("TUTTI_VECTORS", "yes"), "bench");
 		assertThat(started.exitCode()).isEqualTo(64);
 		assertThat(started.err()).last().isEqualTo("tutti: TUTTI_VECTORS must be true or false, got 'yes'");
+	}
+
+	/** As the build does before its integration tests. */
+	@Test
+	void aRehearsalOutsideARecordingOnlyRecords() throws Exception {
+		jdk("new", "25.0.1", RECORDS);
+		Started first = start("new", "first", Map.of("TUTTI_VECTORS", "true"), "rehearse");
+		assertThat(first.exitCode()).isZero();
+		assertThat(Files.exists(cache("vector"))).isTrue();
+		assertThat(first.out()).isEmpty();
+	}
+
+	@Test
+	void aRehearsalWhoseRecordingFailedFails() throws Exception {
+		jdk("new", "25.0.1", "exit 1");
+		assertThat(start("new", "first", Map.of("TUTTI_VECTORS", "false"), "rehearse").exitCode()).isEqualTo(1);
 	}
 
 	@Test

@@ -123,7 +123,11 @@ public final class TuttiCommand implements Runnable {
 	 */
 	static CommandLine commandLine(Class<?> application, List<String> commands, String... words) {
 		CommandLine tutti = new CommandLine(new TuttiCommand(application));
-		commands.forEach((name) -> tutti.addSubcommand(new CommandLine(command(name))));
+		for (String name : commands) {
+			CommandLine command = new CommandLine(command(name));
+			command.getCommandSpec().versionProvider(tutti.getCommandSpec().versionProvider());
+			tutti.addSubcommand(command);
+		}
 		CommandLine train = tutti.getSubcommands().get(TRAIN);
 		if (train != null) {
 			TrainCommand.addTaskOptions(train, words);

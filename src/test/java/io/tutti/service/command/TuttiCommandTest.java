@@ -40,6 +40,13 @@ class TuttiCommandTest {
 		assertThat(this.out.toString()).contains("Tutti", "Java " + Runtime.version().feature());
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "serve", "train", "bench", "launch", "export", "env" })
+	void everyCommandSaysItsVersion(String command) {
+		assertThat(this.tutti.execute(command, "--version")).isZero();
+		assertThat(this.out.toString()).contains("Tutti", "Java " + Runtime.version().feature());
+	}
+
 	@Test
 	void withoutACommandARankServes() {
 		assertThat(TuttiCommand.withDefault()).containsExactly("serve");
