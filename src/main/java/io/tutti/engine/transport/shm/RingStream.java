@@ -19,6 +19,12 @@ final class RingStream implements ByteStream {
 	 */
 	private static final int SMALL_BYTES = 1024;
 
+	/**
+	 * Largest eager message where ranks share cores, if the ring holds all of it: asking
+	 * its receiver costs context switches, which take longer than a second copy.
+	 */
+	private static final int SHARED_CORES_EAGER_BYTES = 128 * 1024;
+
 	/** Messages sent since one was measured from which on a choice is outdated. */
 	private static final int MAX_SENT = 256;
 
@@ -53,6 +59,8 @@ final class RingStream implements ByteStream {
 	/** Its choices, by the number of bits of the size; none if it chooses nothing. */
 	private final @Nullable MessageChoice[] choices;
 
+	private final int eagerBytes;
+
 	/** When the last large message has arrived. */
 	private long arrivedNanos = System.nanoTime();
 
@@ -79,11 +87,18 @@ final class RingStream implements ByteStream {
 		long largest = oversubscribed ? layout.messageRingBytes() : Long.MAX_VALUE;
 		this.chosenBytes = (attach != null && memory.self() < peer) ? largest : 0;
 		this.choices = new MessageChoice[(this.chosenBytes > 0) ? Long.SIZE + 1 : 0];
+		this.eagerBytes = (oversubscribed && layout.messageRingBytes() > SHARED_CORES_EAGER_BYTES)
+				? SHARED_CORES_EAGER_BYTES : ByteStream.super.eagerBytes();
 	}
 
 	@Override
 	public int smallBytes() {
 		return SMALL_BYTES;
+	}
+
+	@Override
+	public int eagerBytes() {
+		return this.eagerBytes;
 	}
 
 	/** A peer that has left may have answered before: what it has sent is read first. */

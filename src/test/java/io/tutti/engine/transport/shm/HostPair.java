@@ -10,7 +10,7 @@ import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 
 /**
- * Two ranks of one process that map each other's shared memory.
+ * Ranks of one process, mostly two, that map each other's shared memory.
  */
 public final class HostPair {
 
@@ -19,11 +19,16 @@ public final class HostPair {
 	private HostPair() {
 	}
 
-	/** The memory of each rank. */
+	/** The memory of each of two ranks. */
 	static List<HostMemory> memories(SharedMemorySettings settings) throws Exception {
-		LocalExchange exchange = new LocalExchange(2);
-		return RankThreads.run(2, LIMIT, (rank) -> HostHandshake.establish(identity(rank), exchange.rank(rank),
-				settings, CollectiveListener.NONE, Deadline.after(LIMIT)));
+		return memories(2, settings);
+	}
+
+	/** The memory of each rank. */
+	static List<HostMemory> memories(int ranks, SharedMemorySettings settings) throws Exception {
+		LocalExchange exchange = new LocalExchange(ranks);
+		return RankThreads.run(ranks, LIMIT, (rank) -> HostHandshake.establish(GroupIdentity.world(rank, ranks, 0),
+				exchange.rank(rank), settings, CollectiveListener.NONE, Deadline.after(LIMIT)));
 	}
 
 	/** The transport of each rank, which may read the memory of the other one. */

@@ -115,6 +115,20 @@ class RingStreamTest {
 		assertThat(higher.prefersCopy(own, FITTING)).isTrue();
 	}
 
+	/** A request and its answer would cost context switches, as would a full ring. */
+	@Test
+	void largerMessagesAreEagerWhereRanksShareCoresIfTheRingHoldsThem() throws Exception {
+		assertThat(stream(this.sender, 1).eagerBytes()).isEqualTo(128 * 1024);
+		try (RingConnections enough = new RingConnections(this.memories.get(0), List.of(0, 1), false)) {
+			assertThat(stream(enough, 1).eagerBytes()).isEqualTo(64 * 1024);
+		}
+		List<HostMemory> six = HostPair.memories(6, new SharedMemorySettings(this.directory, "six"));
+		try (RingConnections smaller = new RingConnections(six.get(0), List.of(0, 1, 2, 3, 4, 5), true)) {
+			assertThat(stream(smaller, 1).eagerBytes()).isEqualTo(64 * 1024);
+		}
+		six.forEach(HostMemory::close);
+	}
+
 	/** Each filling of the ring would cost context switches. */
 	@Test
 	void aMessageLargerThanTheRingIsReadWhereCoresAreFewerThanRanks() {
