@@ -258,7 +258,7 @@ final class FormationEndpoint implements ConnectionAcceptor.Port<FormationHello>
 	 * Asks all slots at once what their members do.
 	 * @param except slots that are not asked, besides this member's own
 	 * @param limits time for the connection to a slot, and as much for its answer
-	 * @return the answers so far by slot, including this member's own
+	 * @return the answer of each slot that was asked, and this member's own
 	 */
 	Map<Integer, Answer> askAll(Set<Integer> except, IntFunction<Duration> limits) throws InterruptedException {
 		this.refusal = null;
@@ -267,8 +267,9 @@ final class FormationEndpoint implements ConnectionAcceptor.Port<FormationHello>
 		Map<Thread, Deadline> asking = new LinkedHashMap<>();
 		for (int each = 0; each < this.endpoints.size(); each++) {
 			int slot = each;
-			if (!answers.containsKey(slot) && !except.contains(slot)) {
+			if (slot != this.member.self().slot() && !except.contains(slot)) {
 				Duration limit = limits.apply(slot);
+				answers.put(slot, new Answer.Silent());
 				asking.put(Thread.startVirtualThread(() -> answers.put(slot, ask(slot, limit))),
 						Deadline.after(limit.multipliedBy(2)));
 			}

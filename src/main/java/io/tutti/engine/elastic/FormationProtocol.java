@@ -14,6 +14,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.tutti.engine.RankAssignment;
@@ -368,6 +369,11 @@ final class FormationProtocol {
 				this.member.dismiss(null);
 				return null;
 			}
+			Set<Integer> present = Continuation.present(joins);
+			if (hasUnasked(present, answers)) {
+				answers = askAll(present);
+				continue;
+			}
 			List<Integer> awaited = (base == null) ? absentFounders(joins)
 					: absent(continuation(base, joins, answers), System.nanoTime() - startNanos);
 			if (awaited == null) {
@@ -377,10 +383,19 @@ final class FormationProtocol {
 			requireTime();
 			this.member.await(POLL_MILLIS);
 			if (System.nanoTime() - askedNanos >= ASK_NANOS) {
-				answers = askAll(Continuation.present(joins));
+				answers = askAll(present);
 				askedNanos = System.nanoTime();
 			}
 		}
+	}
+
+	/**
+	 * Whether a member took part when all others were asked last, and does not any more.
+	 * It may answer, or have ended: nothing is decided before it was asked.
+	 */
+	private boolean hasUnasked(Set<Integer> present, Map<Integer, Answer> answers) {
+		return IntStream.range(0, this.context.elastic().maxRanks())
+			.anyMatch((slot) -> !present.contains(slot) && !answers.containsKey(slot));
 	}
 
 	/**

@@ -357,6 +357,45 @@ class FormationProtocolTest {
 			.hasMessageNotContaining("network");
 	}
 
+	/** Ended processes leave the count only if every slot is known. */
+	@Test
+	void theLastMemberAsksAMemberThatIsLostWhileItLeadsBeforeItDecides() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(4, 4, 3);
+		Duration heartbeat = Duration.ofSeconds(2);
+		EngineSettings settings = withHeartbeat(ranks.settings(), heartbeat);
+		List<Party> members = IntStream.range(0, 4)
+			.mapToObj((slot) -> party(ranks, settings, new Member(slot, "a" + slot, "host")))
+			.toList();
+		Formation base = new Formation(0, "f0", members.stream().map((party) -> party.member.self()).toList());
+		members.forEach((party) -> party.member.formed(base));
+		Party last = members.get(1);
+		Party lost = members.get(2);
+		for (Party party : List.of(last, lost)) {
+			party.dead = Set.of("a0");
+			party.member.formAgain(null);
+			assertThat(party.endpoint.askAll(Set.of(), (_) -> Duration.ofSeconds(20)).values())
+				.hasOnlyElementsOfType(Answer.Alive.class);
+		}
+		members.getFirst().endpoint.close();
+		members.getLast().endpoint.close();
+		last.form(0);
+		lost.form(1);
+		Awaitility.await().until(() -> last.member.requests().size() == 1);
+		Thread.sleep(heartbeat.plusSeconds(1));
+		lost.endpoint.close();
+		lost.member.leave();
+		Awaitility.await().until(() -> last.member.requests().isEmpty());
+		List<Party> replacements = Stream.of(2, 3)
+			.map((slot) -> party(ranks, settings, new Member(slot, "b" + slot, "host")))
+			.toList();
+		replacements.forEach((party) -> party.form(1));
+		assertThat(last.formed.get().formation().slots()).containsExactly(1, 2, 3);
+		assertThat(last.formed.get().origin()).isEqualTo(Origin.CONTINUED);
+		for (Party party : replacements) {
+			assertThat(party.formed.get().formation()).isEqualTo(last.formed.get().formation());
+		}
+	}
+
 	@Test
 	void aMemberAwaitsAProcessThatAnswersIfItMayNotContinueWithoutIt() throws Exception {
 		ElasticMembers ranks = new ElasticMembers(3, 3, 1);
