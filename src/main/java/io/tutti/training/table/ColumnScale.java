@@ -76,13 +76,15 @@ record ColumnScale(double mean, double deviation) {
 		return sum / values.length;
 	}
 
+	/** In units of a power of two, which changes no bit of it: no square underflows. */
 	private static double deviation(double[] values, double first, double last, double mean) {
+		double units = Math.scalb(1.0, -Math.getExponent(last - first));
 		double sum = 0;
 		for (double value : values) {
-			double difference = Math.clamp(value, first, last) - mean;
+			double difference = (Math.clamp(value, first, last) - mean) * units;
 			sum += difference * difference;
 		}
-		return Math.sqrt(sum / values.length);
+		return Math.sqrt(sum / values.length) / units;
 	}
 
 }

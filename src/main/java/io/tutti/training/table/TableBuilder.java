@@ -118,8 +118,8 @@ final class TableBuilder {
 		else {
 			requireRows(this.rows, MIN_ROWS);
 		}
-		requireNoHeaderAsRow();
 		requireTwoClasses();
+		requireNoHeaderAsRow();
 		int classes = this.textClasses ? this.classNumbers.size() : this.numberedClasses.length();
 		int columns = this.cellsPerRow - 1;
 		List<String> names = this.classNumbers.keySet().stream().sorted().toList();
@@ -144,12 +144,13 @@ final class TableBuilder {
 
 	/**
 	 * A header in which some columns are named by numbers looks like a row, with a class
-	 * of its own.
+	 * of its own. The header of the test rows looks like another row of it.
 	 */
 	private void requireNoHeaderAsRow() {
 		boolean undeclared = this.source.header() == null && this.columnNames.isEmpty();
+		int end = isTest() ? this.trainingRows : this.rows;
 		if (undeclared && this.textClasses
-				&& Arrays.stream(this.labels, 1, this.rows).noneMatch((label) -> label == this.labels[0])) {
+				&& Arrays.stream(this.labels, 1, end).noneMatch((label) -> label == this.labels[0])) {
 			throw new MalformedDataException(this.source.file() + " " + this.firstRow + ", column "
 					+ (this.labelIndex + 1) + ": the first line is a row whose class no other row has, or names of"
 					+ " columns; give --header or --no-header");

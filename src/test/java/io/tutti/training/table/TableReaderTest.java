@@ -347,6 +347,16 @@ class TableReaderTest {
 		assertThat(one.sha256()).isNotEqualTo(table.sha256());
 	}
 
+	/** The header of the test rows is no second row of its class. */
+	@Test
+	void aHeaderThatLooksLikeARowIsNoRowOfATableWithTestRows() throws IOException {
+		String header = "0,1,2,species\n";
+		TableSource source = source(header + "1.5,2,3,cat\n4,5,6,dog\n7,8,9,cat\n", header + "1,5,9,dog\n");
+		assertThatExceptionOfType(MalformedDataException.class).isThrownBy(() -> TableReader.read(source))
+			.withMessageContaining("training.csv line 1, column 4: the first line is a row whose class no other row");
+		assertThatExceptionOfType(MalformedDataException.class).isThrownBy(() -> TableReader.check(source));
+	}
+
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '"',
 			textBlock = """
