@@ -45,7 +45,8 @@ final class AccessInterceptor implements HandlerInterceptor {
 		return true;
 	}
 
-	private static boolean isOfTutti(Object handler) {
+	/** Whether it is one of ours, which share the base path with the application's. */
+	static boolean isOfTutti(Object handler) {
 		return handler instanceof HandlerMethod method && method.getBeanType().isAnnotationPresent(ApiController.class);
 	}
 

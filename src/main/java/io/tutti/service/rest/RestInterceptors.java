@@ -90,7 +90,7 @@ final class RestInterceptors implements WebMvcConfigurer {
 		@Override
 		public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler) {
 			String encoding = request.getHeader(HttpHeaders.CONTENT_ENCODING);
-			if (encoding != null && !encoding.equalsIgnoreCase("identity")) {
+			if (encoding != null && !encoding.equalsIgnoreCase("identity") && AccessInterceptor.isOfTutti(handler)) {
 				throw new ProblemException(HttpStatus.UNSUPPORTED_MEDIA_TYPE, ProblemType.UNSUPPORTED_MEDIA_TYPE,
 						"Content-Encoding " + encoding + " is not supported")
 					.member("hint", "Send the body without compression and without Content-Encoding");

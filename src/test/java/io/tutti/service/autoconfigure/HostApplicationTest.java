@@ -145,7 +145,7 @@ class HostApplicationTest {
 			assertThat(barrier(http, "/api/v1", null)).hasStatus(HttpStatus.UNAUTHORIZED)
 				.hasContentType(MediaType.APPLICATION_PROBLEM_JSON);
 			assertThat(barrier(http, "/api/v1", "Bearer wrong")).hasStatus(HttpStatus.FORBIDDEN);
-			assertThat(http.post().uri("/api/v1/own")).hasStatusOk();
+			assertThat(http.post().uri("/api/v1/own").header("Content-Encoding", "gzip")).hasStatusOk();
 			assertThat(http.post().uri("/own").header("Origin", "http://evil.example")).hasStatusOk();
 		});
 	}
