@@ -323,12 +323,12 @@ readinessProbe:
 {{/*
 A request to the rank; in a pod of several, a script that asks each of them. A pod of an elastic group lives while one of its
 ranks does: its launcher restarts the others, or lets the group continue without them. So does a pod of a program, whose ranks
-may end one after another.
+may end one after another, and one of a StatefulSet, where the remaining ranks of a broken group answer requests for a while.
 */}}
 {{- define "tutti.healthCheck" -}}
 {{- if gt (int .root.Values.ranksPerPod) 1 -}}
 exec:
-  command: [sh, /app/health.sh, {{ .kind }}, {{ .root.Values.ranksPerPod | quote }}{{ if and (eq .kind "liveness") (or (include "tutti.elastic" .root) .root.Values.workload.program) }}, "1"{{ end }}]
+  command: [sh, /app/health.sh, {{ .kind }}, {{ .root.Values.ranksPerPod | quote }}{{ if and (eq .kind "liveness") (or (include "tutti.elastic" .root) .root.Values.workload.program (eq .root.Values.workload.kind "StatefulSet")) }}, "1"{{ end }}]
 timeoutSeconds: 15
 {{- else -}}
 httpGet:

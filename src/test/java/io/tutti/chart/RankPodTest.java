@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -97,10 +98,11 @@ class RankPodTest {
 				: "[\"sh\",\"/app/health.sh\",\"" + kind + "\",\"" + ranks + "\"";
 	}
 
-	/** The ranks of a program end one after another. */
-	@Test
-	void aPodOfAProgramLivesWhileOneOfItsRanksDoes() {
-		Rendered rendered = chart.with("{worldSize: 8, ranksPerPod: 4, workload: {kind: Job, program: [a]}}");
+	/** The ranks of a program end one after another, those of a broken group linger. */
+	@ParameterizedTest
+	@ValueSource(strings = { "{kind: Job, program: [a]}", "{kind: StatefulSet}" })
+	void aPodOfAProgramOrASetLivesWhileOneOfItsRanksDoes(String workload) {
+		Rendered rendered = chart.with("{worldSize: 8, ranksPerPod: 4, workload: " + workload + "}");
 		for (String probe : List.of("startupProbe", "livenessProbe")) {
 			assertThat(check(rendered, probe)).endsWith("\"liveness\",\"4\",\"1\"]");
 		}
