@@ -298,6 +298,14 @@ class ScriptTest {
 		assertThat(this.checkout.resolve("builds")).hasContent("once");
 	}
 
+	/** As where the file belongs to another user, whose folder anybody may write. */
+	@Test
+	void aLockThatCannotBeWrittenDoesNotPreventTheBuild() throws Exception {
+		Files.createDirectories(this.checkout.resolve("target/.tutti-build.lock"));
+		assertThat(start("new", "out", "", "env").exitCode()).isZero();
+		assertThat(this.checkout.resolve("builds")).hasContent("once");
+	}
+
 	/** A rank that waits for another one of its own launcher says nothing. */
 	@ParameterizedTest
 	@CsvSource({ "'', '', 0, true", "'', 1, 0, true", "1, 1, 0, false", "1, 2, 0, true", "'', '', 1, false" })
