@@ -54,7 +54,7 @@ final class CollectiveDurations implements Collector {
 		HistogramSnapshot.Builder family = HistogramSnapshot.builder().name(NAME).unit(Unit.SECONDS).help(HELP);
 		for (Collective collective : Collective.values()) {
 			CallTotals totals = this.group.totals(collective);
-			if (totals.done() + totals.failed() > 0) {
+			if (totals.success().count() + totals.failure().count() > 0) {
 				family.dataPoint(point(collective, "failure", totals.failure()));
 				family.dataPoint(point(collective, "success", totals.success()));
 			}

@@ -1,6 +1,7 @@
 package io.tutti.service.metrics;
 
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
@@ -14,6 +15,7 @@ import io.tutti.Collective;
 import io.tutti.Failure;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.backend.JoinedGroup;
+import io.tutti.engine.dispatch.CallDurations;
 import io.tutti.engine.dispatch.CallTotals;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.service.group.GroupLifecycle;
@@ -56,10 +58,8 @@ final class CollectiveMetrics implements MeterBinder {
 	}
 
 	private void bindDuration(MeterRegistry registry, Collective collective, Tags tags) {
-		timer(collective, CallTotals::done, CallTotals::doneNanos).tags(tags.and(OUTCOME, "success"))
-			.register(registry);
-		timer(collective, CallTotals::failed, CallTotals::failedNanos).tags(tags.and(OUTCOME, "failure"))
-			.register(registry);
+		timer(collective, CallTotals::success).tags(tags.and(OUTCOME, "success")).register(registry);
+		timer(collective, CallTotals::failure).tags(tags.and(OUTCOME, "failure")).register(registry);
 		FunctionCounter.builder("tutti.collective.bytes", this, (self) -> self.total(collective, CallTotals::bytes))
 			.description("Bytes of the larger of the two buffers of each successful call")
 			.baseUnit("bytes")
@@ -67,11 +67,12 @@ final class CollectiveMetrics implements MeterBinder {
 			.register(registry);
 	}
 
-	private FunctionTimer.Builder<CollectiveMetrics> timer(Collective collective, ToLongFunction<CallTotals> count,
-			ToLongFunction<CallTotals> nanos) {
+	private FunctionTimer.Builder<CollectiveMetrics> timer(Collective collective,
+			Function<CallTotals, CallDurations> outcome) {
 		return FunctionTimer
-			.builder(CollectiveDurations.METER, this, (self) -> self.total(collective, count),
-					(self) -> self.total(collective, nanos), TimeUnit.NANOSECONDS)
+			.builder(CollectiveDurations.METER, this,
+					(self) -> self.total(collective, (totals) -> outcome.apply(totals).count()),
+					(self) -> self.total(collective, (totals) -> outcome.apply(totals).nanos()), TimeUnit.NANOSECONDS)
 			.description("Collectives, and the time from their start to their end");
 	}
 

@@ -278,12 +278,12 @@ class GroupRegistryTest {
 				}
 			});
 			for (long seen = 0; !leaving.isDone();) {
-				long now = this.registry.totals(Collective.BARRIER).done();
+				long now = this.registry.totals(Collective.BARRIER).success().count();
 				assertThat(now).isGreaterThanOrEqualTo(seen);
 				seen = now;
 			}
 			leaving.join();
-			assertThat(this.registry.totals(Collective.BARRIER).done()).isEqualTo(1000);
+			assertThat(this.registry.totals(Collective.BARRIER).success().count()).isEqualTo(1000);
 		}
 	}
 
@@ -293,10 +293,10 @@ class GroupRegistryTest {
 			GroupIdentity identity = GroupIdentity.world(0, 1, 0).other("world/0.0" + Groups.FORMING, 0, List.of(0));
 			try (ProcessGroup forming = groups(plane).form(identity, this.registry.add(identity))) {
 				forming.barrier();
-				assertThat(this.registry.totals(Collective.BARRIER).done()).isZero();
+				assertThat(this.registry.totals(Collective.BARRIER).success().count()).isZero();
 			}
 			world.barrier();
-			assertThat(this.registry.totals(Collective.BARRIER).done()).isOne();
+			assertThat(this.registry.totals(Collective.BARRIER).success().count()).isOne();
 		}
 	}
 

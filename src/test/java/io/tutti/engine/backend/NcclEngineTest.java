@@ -510,9 +510,9 @@ class NcclEngineTest {
 						tuple(Collective.BARRIER, CallRecord.State.DONE, 0L));
 			assertThat(calls).extracting(CallRecord::algorithm).startsWith("nccl", "nccl").last().isNotEqualTo("nccl");
 			assertThat(group.recorder().totals(Collective.ALL_REDUCE))
-				.satisfies((totals) -> assertThat(totals.done()).isOne())
+				.satisfies((totals) -> assertThat(totals.success().count()).isOne())
 				.satisfies((totals) -> assertThat(totals.bytes()).isEqualTo(12))
-				.satisfies((totals) -> assertThat(totals.doneNanos()).isPositive());
+				.satisfies((totals) -> assertThat(totals.success().nanos()).isPositive());
 			return null;
 		});
 	}

@@ -112,10 +112,10 @@ class FlightRecorderTest {
 		begin(1000);
 		this.recorder.end(this.call, false);
 		CallTotals totals = this.recorder.totals(Collective.REDUCE);
-		assertThat(totals.done()).isEqualTo(1000);
-		assertThat(totals.failed()).isOne();
+		assertThat(totals.success().count()).isEqualTo(1000);
+		assertThat(totals.failure().count()).isOne();
 		assertThat(totals.bytes()).isEqualTo(14L * 999 * 1000 / 2);
-		assertThat(totals.doneNanos()).isPositive();
+		assertThat(totals.success().nanos()).isPositive();
 		assertThat(totals.success().counts()).hasSize(CallDurations.boundsNanos().length + 1);
 		assertThat(this.recorder.totals(Collective.BARRIER)).isEqualTo(CallTotals.NONE);
 		assertThat(this.recorder.latest(1).getFirst().state()).isEqualTo(CallRecord.State.FAILED);
