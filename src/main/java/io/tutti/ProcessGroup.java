@@ -1485,13 +1485,14 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * Sends a message to one rank, outside the order of collectives. A message of up to
-	 * 64 KiB, over TCP 128 KiB (eager protocol), need not have arrived when this returns;
-	 * a larger one (rendezvous protocol) waits until the peer receives it. If the time
-	 * limit passes before the peer has matched it, the send fails alone with a
-	 * {@link CollectiveTimeoutException} and the group stays usable; afterwards, or if
-	 * the peer does not answer within two seconds whether it has, the group breaks. A
-	 * message sent eagerly whose bytes have begun to move is copied then, and the send
-	 * returns. An MPI library limits the tags of all messages ({@code mpi.md}).
+	 * 64 KiB, over TCP and between up to 4 ranks that share the cores of one host 128 KiB
+	 * (eager protocol), need not have arrived when this returns; a larger one (rendezvous
+	 * protocol) waits until the peer receives it. If the time limit passes before the
+	 * peer has matched it, the send fails alone with a {@link CollectiveTimeoutException}
+	 * and the group stays usable; afterwards, or if the peer does not answer within two
+	 * seconds whether it has, the group breaks. A message sent eagerly whose bytes have
+	 * begun to move is copied then, and the send returns. An MPI library limits the tags
+	 * of all messages ({@code mpi.md}).
 	 * @param buffer the message: whole elements, or none
 	 * @param type element type of the message
 	 * @param peer the rank to send to; may be this one

@@ -18,11 +18,14 @@ public final class NearestName {
 	private NearestName() {
 	}
 
-	/** The nearest of several names, {@code null} if none is near enough. */
+	/**
+	 * The nearest of several names in lower case, {@code null} if none is near enough.
+	 */
 	public static @Nullable String of(String typed, Collection<String> names) {
+		String lower = typed.toLowerCase(Locale.ROOT);
 		return names.stream()
-			.min(byDistance(typed))
-			.filter((name) -> distance(typed, name) <= Math.max(1, typed.length() / LETTERS_PER_SLIP))
+			.min(byDistance(lower))
+			.filter((name) -> distance(lower, name) <= Math.max(1, lower.length() / LETTERS_PER_SLIP))
 			.orElse(null);
 	}
 

@@ -37,7 +37,7 @@ import picocli.CommandLine.TypeConversionException;
 				"  mpirun -np 4 ./tutti train         the same commands under another launcher",
 				"  ./tutti export run1 model.pt       the model of a checkpoint, for torch.load in Python",
 				"  ./tutti env                        explains the resolved rank of this process",
-				"%nThe commands serve, train, bench and env take any property as --name=value, as listed in application.yml." })
+				"%nThe commands serve, train, bench and env take any property of src/docs/configuration.md as --name=value." })
 public final class TuttiCommand implements Runnable {
 
 	private static final String DEFAULT_COMMAND = "serve";

@@ -13,7 +13,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * Address, port, host names and path of HTTP, and who may change state over it.
  *
  * @param address address to bind, loopback by default
- * @param port port to which the local rank is added; 0 for an ephemeral port
+ * @param port port to which the local rank is added; 0 for an ephemeral port, as under
+ * train and bench
  * @param allowedHosts allowed values of a request's {@code Host} header, besides
  * loopback, the address that accepted the connection and the advertised host: names,
  * addresses, and {@code *.example.org} for every name below a domain

@@ -81,7 +81,7 @@ public final class KnownProperties {
 
 	private void reject(String name) {
 		throw new BadConfigurationException("unknown property " + name,
-				NearestName.advice(name, this.names.names(), "application.yml lists all properties"));
+				NearestName.advice(name, this.names.names(), "src/docs/configuration.md lists all properties"));
 	}
 
 }

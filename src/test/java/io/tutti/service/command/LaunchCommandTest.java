@@ -73,6 +73,7 @@ class LaunchCommandTest {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
 			tarin            | neither a command nor a program: tarin. Did you mean train?
+			TRAIN            | neither a command nor a program: TRAIN. Did you mean train?
 			no-such-thing    | neither a command nor a program: no-such-thing. The commands are serve, train
 			/no/such/program | program not found: /no/such/program
 			/tmp             | program not executable: /tmp

@@ -72,7 +72,7 @@ class StartupFailureTest {
 					--tutti.timeout.colective=5m           | unknown property tutti.timeout.colective. Did you mean tutti.timeout.collective?
 					--tutti.timeouts.heartbeat=5s          | unknown property tutti.timeouts.heartbeat. Did you mean tutti.timeout.heartbeat?
 					--tutti.ranks=1                        | unknown property tutti.ranks. Did you mean tutti.rank?
-					--tutti.warp-drive.engaged=true        | unknown property tutti.warp-drive.engaged. application.yml lists
+					--tutti.warp-drive.engaged=true        | unknown property tutti.warp-drive.engaged. src/docs/configuration.md lists
 					--tutti.http.port=abc                  | tutti.http.port=abc is not a whole number
 					--tutti.http.address=no host           | tutti.http.address=no host is not an address or the name of a host
 					--tutti.http-collectives.max-bytes=big | tutti.http-collectives.max-bytes=big is not a size such as 64MB
