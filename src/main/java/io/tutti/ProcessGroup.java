@@ -1485,9 +1485,10 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * Sends a message to one rank, outside the order of collectives. A message of up to
-	 * 64 KiB, over TCP and between up to 4 ranks that share the cores of one host 128 KiB
-	 * (eager protocol), need not have arrived when this returns; a larger one (rendezvous
-	 * protocol) waits until the peer receives it. If the time limit passes before the
+	 * 64 KiB (eager protocol) need not have arrived when this returns; a larger one
+	 * (rendezvous protocol) waits until the peer receives it. One of up to 128 KiB may be
+	 * sent by either protocol over TCP, and between up to 4 ranks that share the cores of
+	 * one host. If the time limit passes before the
 	 * peer has matched it, the send fails alone with a {@link CollectiveTimeoutException}
 	 * and the group stays usable; afterwards, or if the peer does not answer within two
 	 * seconds whether it has, the group breaks. A message sent eagerly whose bytes have
