@@ -6,6 +6,8 @@ import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.stream.Collectors;
 
 import com.tngtech.archunit.base.DescribedPredicate;
@@ -242,6 +244,22 @@ class ArchitectureTest {
 			.callMethod(String.class, "toLowerCase")
 			.orShould()
 			.callMethod(String.class, "toUpperCase"));
+	}
+
+	/**
+	 * A machine of two cores has one thread in the common pool, which the application may
+	 * block: a lost rank would not be reported.
+	 */
+	@Test
+	void nothingRunsInTheCommonPool() {
+		check(noClasses().should()
+			.callMethodWhere(DescribedPredicate.describe("runs a task in the common pool",
+					(call) -> call.getTargetOwner().isEquivalentTo(CompletableFuture.class)
+							&& (call.getName().endsWith("Async") || call.getName().equals("delayedExecutor"))
+							&& call.getTarget()
+								.getRawParameterTypes()
+								.stream()
+								.noneMatch((type) -> type.isEquivalentTo(Executor.class)))));
 	}
 
 	@Test

@@ -112,7 +112,8 @@ class AlertsIT {
 				// Not a number until the first epoch ends.
 				requireScraped(prometheus, "tutti_training_loss >= 0");
 				training.kill();
-				restarts = CompletableFuture.runAsync(() -> replaceAPodThreeTimes(prometheus, ports));
+				restarts = CompletableFuture.runAsync(() -> replaceAPodThreeTimes(prometheus, ports),
+						(task) -> Thread.ofPlatform().daemon().start(task));
 				first.order("world 20 0");
 				second.order("world 20 300");
 				requireFired(prometheus, "TuttiStraggler demo-tutti-1-aaaaa");

@@ -65,7 +65,8 @@ final class BrokenGroup {
 	 */
 	static CompletableFuture<Void> linger(Duration time, String problem, RuntimeException failure) {
 		log.error("{}. Answering requests for another {} s", problem, time.toSeconds());
-		Executor later = CompletableFuture.delayedExecutor(time.toMillis(), TimeUnit.MILLISECONDS);
+		Executor later = CompletableFuture.delayedExecutor(time.toMillis(), TimeUnit.MILLISECONDS,
+				Thread::startVirtualThread);
 		return CompletableFuture.runAsync(() -> {
 			throw failure;
 		}, later);

@@ -32,8 +32,8 @@ final class LeftRanks {
 			ranks.add(rank);
 			first.complete(null);
 		});
-		return first.thenApplyAsync((_) -> DepartedRanks.peerLost(List.copyOf(ranks)),
-				CompletableFuture.delayedExecutor(together.toNanos(), TimeUnit.NANOSECONDS));
+		return first.thenApplyAsync((_) -> DepartedRanks.peerLost(List.copyOf(ranks)), CompletableFuture
+			.delayedExecutor(together.toNanos(), TimeUnit.NANOSECONDS, Thread::startVirtualThread));
 	}
 
 }

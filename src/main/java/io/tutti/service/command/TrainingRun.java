@@ -162,10 +162,11 @@ final class TrainingRun {
 	static void abortAfterDrain(GroupLifecycle group, Duration drain, String reason) {
 		String abort = String.format(Locale.ROOT, "stop requested (%s), but after %.1f s the ranks had not", reason,
 				drain.toMillis() / 1e3);
-		CompletableFuture.delayedExecutor(drain.toNanos(), TimeUnit.NANOSECONDS).execute(() -> {
-			ExitDeadline.haltAfter(LAST_WRITE, ExitCode.STOPPED_ON_REQUEST);
-			group.onFormed((formed) -> formed.world().abort(ExitCode.STOPPED_ON_REQUEST, abort));
-		});
+		CompletableFuture.delayedExecutor(drain.toNanos(), TimeUnit.NANOSECONDS, Thread::startVirtualThread)
+			.execute(() -> {
+				ExitDeadline.haltAfter(LAST_WRITE, ExitCode.STOPPED_ON_REQUEST);
+				group.onFormed((formed) -> formed.world().abort(ExitCode.STOPPED_ON_REQUEST, abort));
+			});
 	}
 
 }

@@ -86,7 +86,8 @@ public final class BoundedWaits implements SmartLifecycle {
 	public void stop() {
 		this.leaving = true;
 		this.running = false;
-		CompletableFuture.delayedExecutor(this.moment.toMillis(), TimeUnit.MILLISECONDS).execute(this::end);
+		CompletableFuture.delayedExecutor(this.moment.toMillis(), TimeUnit.MILLISECONDS, Thread::startVirtualThread)
+			.execute(this::end);
 	}
 
 	/**

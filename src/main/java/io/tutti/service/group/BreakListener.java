@@ -8,13 +8,14 @@ import io.tutti.Failure;
 
 /**
  * Distinguishes failures that break the group of all ranks from those that break only
- * another group.
+ * another group. Uses threads of its own, since the application may block those of the
+ * common pool, of which a machine of two cores has one.
  */
 record BreakListener(Consumer<Failure> failure, CompletableFuture<Integer> withdrawn) implements CollectiveListener {
 
 	@Override
 	public void withdrew(int rank) {
-		this.withdrawn.completeAsync(() -> rank);
+		this.withdrawn.completeAsync(() -> rank, Thread::startVirtualThread);
 	}
 
 	/** A lost peer breaks every group that contains it. */
@@ -25,7 +26,7 @@ record BreakListener(Consumer<Failure> failure, CompletableFuture<Integer> withd
 	@Override
 	public void broken(Failure failure) {
 		if (breaksWorld(failure)) {
-			CompletableFuture.runAsync(() -> this.failure.accept(failure));
+			Thread.startVirtualThread(() -> this.failure.accept(failure));
 		}
 	}
 

@@ -148,9 +148,10 @@ class HostileClientsTest {
 	@Test
 	void aRankReportsAPeerThatIsNotRankZero() throws IOException {
 		try (ServerSocket stranger = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
-			CompletableFuture<Membership> joining = CompletableFuture
-				.supplyAsync(() -> Rendezvous.join(RankAssignment.onOneHost(1, 2, stranger.getLocalPort()),
-						TestWorld.SETTINGS, new RecordedControlEvents(), Deadline.after(TestWorld.WAIT_LIMIT)));
+			CompletableFuture<Membership> joining = CompletableFuture.supplyAsync(
+					() -> Rendezvous.join(RankAssignment.onOneHost(1, 2, stranger.getLocalPort()), TestWorld.SETTINGS,
+							new RecordedControlEvents(), Deadline.after(TestWorld.WAIT_LIMIT)),
+					(task) -> Thread.ofPlatform().daemon().start(task));
 			try (Socket socket = stranger.accept(); OutputStream out = socket.getOutputStream()) {
 				out.write("HTTP/1.1 400 Bad Request\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
 				RendezvousException ex = TestWorld.refusal(joining);

@@ -157,8 +157,8 @@ class RankControlTest {
 	@Test
 	void aQueryDoesNotWaitForARankThatIsLostMeanwhile() {
 		RankControl control = rank(0);
-		CompletableFuture<Map<Integer, Duration>> answers = CompletableFuture
-			.supplyAsync(() -> control.rollCall(Duration.ofMinutes(1)));
+		CompletableFuture<Map<Integer, Duration>> answers = CompletableFuture.supplyAsync(
+				() -> control.rollCall(Duration.ofMinutes(1)), (task) -> Thread.ofPlatform().daemon().start(task));
 		Awaitility.await().until(() -> !this.sent.isEmpty());
 		this.peers.gone(1, PeerStatus.State.LOST);
 		assertThat(answers).succeedsWithin(Duration.ofSeconds(5)).isEqualTo(Map.of(0, Duration.ZERO));
@@ -177,8 +177,8 @@ class RankControlTest {
 	@Test
 	void aQueryEndsWhenTheRankLeaves() {
 		RankControl control = rank(0);
-		CompletableFuture<Map<Integer, Duration>> answers = CompletableFuture
-			.supplyAsync(() -> control.rollCall(Duration.ofMinutes(1)));
+		CompletableFuture<Map<Integer, Duration>> answers = CompletableFuture.supplyAsync(
+				() -> control.rollCall(Duration.ofMinutes(1)), (task) -> Thread.ofPlatform().daemon().start(task));
 		Awaitility.await().until(() -> !this.sent.isEmpty());
 		control.close();
 		assertThat(answers).succeedsWithin(Duration.ofSeconds(5)).isEqualTo(Map.of(0, Duration.ZERO));

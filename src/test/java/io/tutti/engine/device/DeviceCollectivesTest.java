@@ -506,8 +506,9 @@ class DeviceCollectivesTest {
 	void aGroupThatClosesDuringACallFailsItAndFreesPinnedMemoryOnce() throws Exception {
 		DeviceCollectives collectives = collectives(0, ALLOWED);
 		try (DeviceBuffer own = buffer(0, SEVERAL_CHUNKS)) {
-			CompletableFuture<Void> call = CompletableFuture
-				.runAsync(() -> collectives.allReduceInPlace(own, ReduceOp.SUM));
+			CompletableFuture<Void> call = CompletableFuture.runAsync(
+					() -> collectives.allReduceInPlace(own, ReduceOp.SUM),
+					(task) -> Thread.ofPlatform().daemon().start(task));
 			Awaitility.await().atMost(LONG).until(() -> this.world.group(0).lastEntered() >= 0);
 			this.world.group(0).close();
 			assertThat(call).failsWithin(LONG)

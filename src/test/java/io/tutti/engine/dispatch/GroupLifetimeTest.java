@@ -59,7 +59,7 @@ class GroupLifetimeTest {
 	}
 
 	private static CompletableFuture<Void> closing(GroupLifetime lifetime) {
-		return CompletableFuture.runAsync(lifetime::close);
+		return CompletableFuture.runAsync(lifetime::close, (task) -> Thread.ofPlatform().daemon().start(task));
 	}
 
 	private static void join(CountDownLatch latch) {

@@ -22,7 +22,8 @@ class IssueOrderTest {
 		this.order.forgo(one, 1);
 		this.order.forgo(several, 3);
 		assertThat(this.order.isTurn(running)).isTrue();
-		CompletableFuture<Void> waiting = CompletableFuture.runAsync(() -> this.order.awaitTurn(next));
+		CompletableFuture<Void> waiting = CompletableFuture.runAsync(() -> this.order.awaitTurn(next),
+				(task) -> Thread.ofPlatform().daemon().start(task));
 		this.order.pass(running);
 		assertThat(this.order.isTurn(next)).isTrue();
 		waiting.orTimeout(20, TimeUnit.SECONDS).join();
@@ -42,7 +43,8 @@ class IssueOrderTest {
 		for (int round = 0; round < 10_000; round++) {
 			long running = this.order.draw(1);
 			long forgone = this.order.draw(1);
-			CompletableFuture<Void> passing = CompletableFuture.runAsync(() -> this.order.pass(running));
+			CompletableFuture<Void> passing = CompletableFuture.runAsync(() -> this.order.pass(running),
+					(task) -> Thread.ofPlatform().daemon().start(task));
 			this.order.forgo(forgone, 1);
 			passing.join();
 			assertThat(this.order.serving()).isEqualTo(forgone + 1);

@@ -314,7 +314,7 @@ class TlsChannelTest {
 			catch (IOException ex) {
 				throw new UncheckedIOException(ex);
 			}
-		});
+		}, (task) -> Thread.ofPlatform().daemon().start(task));
 		ByteBuffer got = ByteBuffer.allocate(sent.length);
 		while (got.hasRemaining()) {
 			ByteBuffer part = got.slice(got.position(), Math.min(capacity, got.remaining()));

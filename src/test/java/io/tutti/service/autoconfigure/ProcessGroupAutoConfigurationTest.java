@@ -102,7 +102,8 @@ class ProcessGroupAutoConfigurationTest {
 		GroupLifecycle lifecycle = lifecycle(joiner);
 		ProcessGroup group = FormingGroup.of(lifecycle, EngineSettings.DEFAULTS.timeouts().rendezvous());
 		lifecycle.start();
-		CompletableFuture<Integer> rank = CompletableFuture.supplyAsync(group::rank);
+		CompletableFuture<Integer> rank = CompletableFuture.supplyAsync(group::rank,
+				(task) -> Thread.ofPlatform().daemon().start(task));
 		joiner.waiting().get(10, TimeUnit.SECONDS);
 		assertThat(rank).isNotDone();
 		assertThat(group.toString()).contains("FORMING");

@@ -52,7 +52,8 @@ class HttpCollectivesTest {
 				new BarrierOutcome(BarrierOutcome.Result.PASSED, label, 0, 3, 0, List.of(0L, 0L, 0L), List.of()), 0,
 				List.of(new CallMatch.Announced(0, call))));
 		this.group.onBeside(new StuckBackend(underWay, lost));
-		CompletableFuture<MvcTestResult> answer = CompletableFuture.supplyAsync(this::allReduce);
+		CompletableFuture<MvcTestResult> answer = CompletableFuture.supplyAsync(this::allReduce,
+				(task) -> Thread.ofPlatform().daemon().start(task));
 		assertThat(underWay.await(20, TimeUnit.SECONDS)).isTrue();
 		for (String probe : List.of("liveness", "readiness")) {
 			assertThat(this.http.get().uri("/actuator/health/" + probe)).hasStatusOk();

@@ -60,7 +60,9 @@ class UnformedCallsTest {
 					null);
 		});
 		for (int call = 0; call < 2; call++) {
-			assertThat(CompletableFuture.supplyAsync(this::allReduce).get(20, TimeUnit.SECONDS))
+			assertThat(
+					CompletableFuture.supplyAsync(this::allReduce, (task) -> Thread.ofPlatform().daemon().start(task))
+						.get(20, TimeUnit.SECONDS))
 				.hasStatus(HttpStatus.SERVICE_UNAVAILABLE)
 				.bodyText()
 				.contains("rank 2", "no memory");
@@ -74,7 +76,9 @@ class UnformedCallsTest {
 			throw new OutOfMemoryError("made to fail");
 		});
 		for (int call = 0; call < 2; call++) {
-			assertThat(CompletableFuture.supplyAsync(this::allReduce).get(20, TimeUnit.SECONDS))
+			assertThat(
+					CompletableFuture.supplyAsync(this::allReduce, (task) -> Thread.ofPlatform().daemon().start(task))
+						.get(20, TimeUnit.SECONDS))
 				.hasStatus(HttpStatus.INTERNAL_SERVER_ERROR);
 		}
 		assertThat(this.matched).hasValue(1);

@@ -214,7 +214,8 @@ class CommunicatorGroupTest {
 		CommunicatorGroup group = group(List.of(0, 1));
 		List<DeviceOperands> operands = operands(buffers(group, 1, 2));
 		this.nccl.blocks("allReduce", release);
-		CompletableFuture<Void> stuck = CompletableFuture.runAsync(() -> group.allReduce(operands, SUM));
+		CompletableFuture<Void> stuck = CompletableFuture.runAsync(() -> group.allReduce(operands, SUM),
+				(task) -> Thread.ofPlatform().daemon().start(task));
 		Awaitility.await().until(() -> this.nccl.count("allReduce") == 1);
 		group.close();
 		assertThat(this.nccl.count("commAbort")).isEqualTo(2);
@@ -230,7 +231,8 @@ class CommunicatorGroupTest {
 		CommunicatorGroup group = group(List.of(0, 1));
 		List<DeviceOperands> operands = operands(buffers(group, 1, 2));
 		this.nccl.blocks("broadcast", release);
-		CompletableFuture<Void> stuck = CompletableFuture.runAsync(() -> group.broadcast(operands, 0));
+		CompletableFuture<Void> stuck = CompletableFuture.runAsync(() -> group.broadcast(operands, 0),
+				(task) -> Thread.ofPlatform().daemon().start(task));
 		Awaitility.await().until(() -> this.nccl.count("broadcast") == 1);
 		group.abort();
 		release.countDown();

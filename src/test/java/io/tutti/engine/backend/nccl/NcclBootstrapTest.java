@@ -57,7 +57,8 @@ class NcclBootstrapTest {
 	}
 
 	private CompletableFuture<Void> creating() {
-		CompletableFuture<Void> creation = CompletableFuture.runAsync(() -> create(LONG));
+		CompletableFuture<Void> creation = CompletableFuture.runAsync(() -> create(LONG),
+				(task) -> Thread.ofPlatform().daemon().start(task));
 		Awaitility.await().until(() -> this.nccl.count("commInitRankConfig") == 1);
 		return creation;
 	}
@@ -86,8 +87,8 @@ class NcclBootstrapTest {
 
 	@Test
 	void aRankMayLeaveOnceItsCommunicatorIsCreated() {
-		CompletableFuture<GroupBackend> other = CompletableFuture
-			.supplyAsync(() -> create(1, new FailureLatch(), LONG));
+		CompletableFuture<GroupBackend> other = CompletableFuture.supplyAsync(() -> create(1, new FailureLatch(), LONG),
+				(task) -> Thread.ofPlatform().daemon().start(task));
 		Awaitility.await().until(() -> this.nccl.count("commInitRankConfig") == 1);
 		this.latch.departed().add(1, DepartedRanks.NONE_COMPLETED);
 		try (GroupBackend own = create(0, this.latch, LONG); GroupBackend peer = other.join()) {

@@ -198,7 +198,8 @@ class RankCommunicatorTest {
 				assertThat(firstHasEntered.await(20, TimeUnit.SECONDS)).isTrue();
 			}
 			else {
-				CompletableFuture<Void> barrier = CompletableFuture.runAsync(communicator::barrier);
+				CompletableFuture<Void> barrier = CompletableFuture.runAsync(communicator::barrier,
+						(task) -> Thread.ofPlatform().daemon().start(task));
 				Awaitility.await().until(() -> this.nccl.count("allReduce") == 1);
 				assertThat(barrier).isNotDone();
 				firstHasEntered.countDown();
@@ -364,7 +365,8 @@ class RankCommunicatorTest {
 			if (communicator.rank() == 0) {
 				DeviceBuffer buffer = buffer(communicator, 1);
 				communicator.operations().allReduce(DeviceOperands.inPlace(buffer), SUM);
-				CompletableFuture<Void> waiting = CompletableFuture.runAsync(communicator::synchronize);
+				CompletableFuture<Void> waiting = CompletableFuture.runAsync(communicator::synchronize,
+						(task) -> Thread.ofPlatform().daemon().start(task));
 				communicator.abort();
 				communicator.abort();
 				assertThat(waiting).failsWithin(Duration.ofSeconds(10))
@@ -383,8 +385,9 @@ class RankCommunicatorTest {
 		RankCommunicator communicator = alone();
 		DeviceBuffer buffer = buffer(communicator, 1);
 		this.nccl.blocks("allReduce", release);
-		CompletableFuture<Void> stuck = CompletableFuture
-			.runAsync(() -> communicator.operations().allReduce(DeviceOperands.inPlace(buffer), SUM));
+		CompletableFuture<Void> stuck = CompletableFuture.runAsync(
+				() -> communicator.operations().allReduce(DeviceOperands.inPlace(buffer), SUM),
+				(task) -> Thread.ofPlatform().daemon().start(task));
 		Awaitility.await().until(() -> this.nccl.count("allReduce") == 1);
 		communicator.abort();
 		assertThat(this.nccl.count("commAbort")).isOne();
@@ -619,7 +622,8 @@ class RankCommunicatorTest {
 
 	private RankCommunicator pairWithALostRank() {
 		CompletableFuture<RankCommunicator> other = CompletableFuture.supplyAsync(
-				() -> RankCommunicator.create(this.nccl.library(), this.id, new RankPlacement(1, 2, 1), null, LONG));
+				() -> RankCommunicator.create(this.nccl.library(), this.id, new RankPlacement(1, 2, 1), null, LONG),
+				(task) -> Thread.ofPlatform().daemon().start(task));
 		RankCommunicator communicator = RankCommunicator.create(this.nccl.library(), this.id,
 				new RankPlacement(0, 2, 0), null, LONG);
 		other.join().abort();

@@ -28,7 +28,8 @@ class LabelledWaitsTest {
 
 	@Test
 	void aWaitThatEndsBecauseThisRankLeavesNamesThisRank() throws Exception {
-		CompletableFuture<CallMatch> waiting = CompletableFuture.supplyAsync(() -> this.waits.enter(WAIT, null));
+		CompletableFuture<CallMatch> waiting = CompletableFuture.supplyAsync(() -> this.waits.enter(WAIT, null),
+				(task) -> Thread.ofPlatform().daemon().start(task));
 		assertThat(this.entered.await(10, TimeUnit.SECONDS)).isTrue();
 		this.waits.close();
 		assertThat(waiting).failsWithin(Duration.ofSeconds(10))
