@@ -2,10 +2,12 @@ package io.tutti.engine.backend;
 
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.SequencedMap;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -89,7 +91,8 @@ final class GroupRegistry implements ControlListener {
 	/** Verdicts on groups that this rank has not formed yet, by group. */
 	private final Map<String, Failure> pending = bounded();
 
-	private final PastGroups past = new PastGroups();
+	/** Totals of the groups that this rank has left, so that counters never decrease. */
+	private final Map<Collective, CallTotals> past = new EnumMap<>(Collective.class);
 
 	/** Verdicts on several groups, which also apply to groups that are formed later. */
 	private final CopyOnWriteArrayList<Failure> lasting = new CopyOnWriteArrayList<>();
@@ -203,9 +206,22 @@ final class GroupRegistry implements ControlListener {
 			LeftGroup last = new LeftGroup(lastEntered, group.called(lastEntered));
 			synchronized (this.past) {
 				forget(group.name(), last);
-				this.past.add(group);
+				addToPast(group);
 			}
 		}
+	}
+
+	private void addToPast(DefaultProcessGroup group) {
+		if (isCounted(group)) {
+			for (Collective collective : Collective.values()) {
+				this.past.merge(collective, group.recorder().totals(collective), CallTotals::plus);
+			}
+		}
+	}
+
+	/** Collectives in which ranks choose transports are not the application's. */
+	private static boolean isCounted(DefaultProcessGroup group) {
+		return !group.name().endsWith(Groups.FORMING);
 	}
 
 	private void forget(String group, LeftGroup last) {
@@ -435,9 +451,9 @@ final class GroupRegistry implements ControlListener {
 	CallTotals totals(Collective collective) {
 		synchronized (this.past) {
 			return groups().stream()
-				.filter(PastGroups::isCounted)
+				.filter(GroupRegistry::isCounted)
 				.map((group) -> group.recorder().totals(collective))
-				.reduce(this.past.totals(collective), CallTotals::plus);
+				.reduce(this.past.getOrDefault(collective, CallTotals.NONE), CallTotals::plus);
 		}
 	}
 
@@ -458,7 +474,13 @@ final class GroupRegistry implements ControlListener {
 		if (world == null) {
 			return new byte[0];
 		}
-		return RankTrace.take(world.identity().worldRank(), world.generation(), groups(), limit).encode();
+		RankTrace trace = RankTrace.take(world.identity().worldRank(), world.generation(), groups(), limit);
+		// After the groups: one that is left meanwhile is in both.
+		SequencedMap<String, Long> lastEntered = new LinkedHashMap<>();
+		synchronized (this.left) {
+			this.left.forEach((group, last) -> lastEntered.put(group, last.lastEntered()));
+		}
+		return trace.withLeft(lastEntered).encode();
 	}
 
 	@Override

@@ -56,7 +56,7 @@ public final class MessageCodec {
 	/** Random bytes that each side contributes; as many as a proof has. */
 	public static final int NONCE_BYTES = SessionKey.PROOF_BYTES;
 
-	public static final int VERSION = 14;
+	public static final int VERSION = 15;
 
 	/** "TUTI" in ASCII. */
 	public static final int MAGIC = 0x54555449;

@@ -172,7 +172,8 @@ final class GroupComparison {
 		}
 		List<CallRecord> calls = group(trace).calls();
 		if (calls.isEmpty()) {
-			return "rank " + rank + " has entered no call of it";
+			long last = group(trace).last();
+			return "rank " + rank + ((last >= 0) ? " left the group after #" + last : " has entered no call of it");
 		}
 		CallRecord newest = calls.getLast();
 		String left = (newest.state() == CallRecord.State.RUNNING) ? "is still in "

@@ -6,8 +6,10 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.SequencedMap;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import io.tutti.Failure;
 import io.tutti.engine.control.MalformedFrameException;
@@ -24,14 +26,18 @@ import io.tutti.engine.dispatch.DefaultProcessGroup;
  * @param takenNanos when the trace was taken
  * @param clockOffsetNanos the offset to add to a time to get nanoseconds since 1970
  * @param groups the rank's groups, the world group first
+ * @param left the groups that the rank left last, without calls: it is not missing from a
+ * call that it has completed
  */
-public record RankTrace(int rank, long generation, long takenNanos, long clockOffsetNanos, List<GroupTrace> groups) {
+public record RankTrace(int rank, long generation, long takenNanos, long clockOffsetNanos, List<GroupTrace> groups,
+		List<GroupTrace> left) {
 
 	/** Maximum number of groups in a trace. The largest groups are kept. */
 	public static final int MAX_GROUPS = 64;
 
 	public RankTrace {
 		groups = List.copyOf(groups);
+		left = List.copyOf(left);
 	}
 
 	/**
@@ -51,7 +57,22 @@ public record RankTrace(int rank, long generation, long takenNanos, long clockOf
 		long nanos = System.nanoTime();
 		Instant now = Instant.now();
 		long epochNanos = TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano();
-		return new RankTrace(rank, generation, nanos, epochNanos - nanos, traces);
+		return new RankTrace(rank, generation, nanos, epochNanos - nanos, traces, List.of());
+	}
+
+	/**
+	 * The same with groups that the rank has left.
+	 * @param lastEntered sequence number of the last call in each of them, the group that
+	 * it left last at the end; more than {@link #MAX_GROUPS} are left out
+	 */
+	public RankTrace withLeft(SequencedMap<String, Long> lastEntered) {
+		List<GroupTrace> last = lastEntered.sequencedEntrySet()
+			.reversed()
+			.stream()
+			.limit(MAX_GROUPS)
+			.map((group) -> new GroupTrace(group.getKey(), List.of(), "", group.getValue(), List.of()))
+			.toList();
+		return new RankTrace(this.rank, this.generation, this.takenNanos, this.clockOffsetNanos, this.groups, last);
 	}
 
 	/** The same with at most the latest calls of each group. */
@@ -60,7 +81,8 @@ public record RankTrace(int rank, long generation, long takenNanos, long clockOf
 				this.groups.stream()
 					.map((group) -> new GroupTrace(group.group(), group.members(), group.transport(), group.last(),
 							group.calls().subList(Math.max(0, group.calls().size() - limit), group.calls().size())))
-					.toList());
+					.toList(),
+				this.left);
 	}
 
 	/** Encodes this trace for the control plane. */
@@ -92,9 +114,11 @@ public record RankTrace(int rank, long generation, long takenNanos, long clockOf
 		return nanos + this.clockOffsetNanos;
 	}
 
-	/** The trace of a group, without calls if the rank does not have it. */
+	/**
+	 * The trace of a group, without calls if the rank does not have it, or has left it.
+	 */
 	public GroupTrace group(String name) {
-		return this.groups.stream()
+		return Stream.concat(this.groups.stream(), this.left.stream())
 			.filter((group) -> group.group().equals(name))
 			.findFirst()
 			.orElseGet(() -> GroupTrace.none(name));

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 import io.tutti.Collective;
@@ -35,7 +36,7 @@ class AnalysisTest {
 	private final Map<Integer, RankTrace> traces = new HashMap<>();
 
 	private void trace(int rank, GroupTrace... groups) {
-		this.traces.put(rank, new RankTrace(rank, 0, TAKEN + rank * APART, -rank * APART, List.of(groups)));
+		this.traces.put(rank, new RankTrace(rank, 0, TAKEN + rank * APART, -rank * APART, List.of(groups), List.of()));
 	}
 
 	private static GroupTrace world(int worldSize, CallRecord... calls) {
@@ -197,6 +198,30 @@ class AnalysisTest {
 		assertThat(analysis.findings()).extracting(GroupFinding::kind).containsExactly(Kind.MISSING, Kind.IDLE);
 		assertThat(analysis.findings().getFirst().ranks()).containsExactly(0);
 		assertThat(analysis.verdict()).contains("rank 0 has entered no call of it");
+	}
+
+	/**
+	 * A rank that is no root may complete a reduce, and close the group, before others.
+	 */
+	@Test
+	void aRankThatLeftTheGroupAfterTheCallIsNotMissing() {
+		GroupTrace root = new GroupTrace("part", List.of(0, 1, 2), "shm", 4, List.of(running(0, reduce(4), 50_000)));
+		GroupTrace late = new GroupTrace("part", List.of(0, 1, 2), "shm", 3, List.of(done(1, 3, 40_000)));
+		trace(0, world(3), root);
+		trace(1, world(3), late);
+		trace(2, world(3));
+		left(2, 4);
+		GroupFinding finding = Analysis.of(3, this.traces).findings().getFirst();
+		assertThat(finding.kind()).isEqualTo(Kind.MISSING);
+		assertThat(finding.ranks()).containsExactly(1);
+		left(2, 2);
+		finding = Analysis.of(3, this.traces).findings().getFirst();
+		assertThat(finding.ranks()).containsExactly(1, 2);
+		assertThat(finding.text()).contains("rank 2 left the group after #2");
+	}
+
+	private void left(int rank, long last) {
+		this.traces.compute(rank, (_, trace) -> trace.withLeft(new TreeMap<>(Map.of("part", last))));
 	}
 
 	@Test
