@@ -350,6 +350,8 @@ public final class Engine implements JoinedGroup {
 	@Override
 	public void abort(int code, String reason) {
 		this.world.abort(code, reason);
+		// A world that has failed or is closed breaks no other group any more.
+		this.registry.groups().forEach((group) -> group.abort(code, reason));
 		this.runtime.abort(code, reason);
 	}
 
