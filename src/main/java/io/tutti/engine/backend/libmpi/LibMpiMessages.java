@@ -189,12 +189,17 @@ public final class LibMpiMessages implements PointToPoint {
 		return search.result();
 	}
 
-	/** A message with a given tag may be of any type, each of which is a library tag. */
+	/**
+	 * A message with a given tag may be of any type, each of which is a library tag. The
+	 * earliest message of all is looked at first: of two with the tag and of different
+	 * types, the first one to receive is found unless an earlier one has another tag.
+	 */
 	private Optional<Message> find(MpiCalls calls, int source, int tag) {
 		MpiAbi abi = this.communicator.world().abi();
 		int from = (source == Message.ANY_SOURCE) ? abi.anySource() : source;
-		if (tag == Message.ANY_TAG) {
-			return find(calls, from, abi.anyTag(), abi);
+		Optional<Message> earliest = find(calls, from, abi.anyTag(), abi);
+		if (tag == Message.ANY_TAG || earliest.filter((message) -> message.tag() == tag).isPresent()) {
+			return earliest;
 		}
 		return Stream.of(DataType.values())
 			.map((type) -> find(calls, from, MessageTag.encode(type, tag), abi))
