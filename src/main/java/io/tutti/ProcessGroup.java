@@ -1488,12 +1488,12 @@ public interface ProcessGroup extends AutoCloseable {
 	 * 64 KiB (eager protocol) need not have arrived when this returns; a larger one
 	 * (rendezvous protocol) waits until the peer receives it. One of up to 128 KiB may be
 	 * sent by either protocol over TCP, and between up to 4 ranks that share the cores of
-	 * one host. If the time limit passes before the
-	 * peer has matched it, the send fails alone with a {@link CollectiveTimeoutException}
-	 * and the group stays usable; afterwards, or if the peer does not answer within two
-	 * seconds whether it has, the group breaks. A message sent eagerly whose bytes have
-	 * begun to move is copied then, and the send returns. An MPI library limits the tags
-	 * of all messages ({@code mpi.md}).
+	 * one host. If the time limit passes before the peer has matched it, the send fails
+	 * alone with a {@link CollectiveTimeoutException} and the group stays usable;
+	 * afterwards, or if the peer does not answer within two seconds whether it has, the
+	 * group breaks. A message sent eagerly whose bytes have begun to move is copied then,
+	 * and the send returns. An MPI library limits the tags of all messages
+	 * ({@code mpi.md}).
 	 * @param buffer the message: whole elements, or none
 	 * @param type element type of the message
 	 * @param peer the rank to send to; may be this one

@@ -156,7 +156,10 @@ class ServeIT {
 			assertThat(new String(answer.body(), StandardCharsets.UTF_8)).contains("collective-mismatch", "count 1",
 					"count 2");
 		});
-		List<HttpResponse<byte[]>> missing = collective(port, "all-reduce?timeoutMs=500", floats(1), floats(2));
+		CompletableFuture<HttpResponse<byte[]>> patient = one(port + 1, "all-reduce?timeoutMs=30000", floats(2));
+		awaitPost(port + 1);
+		List<HttpResponse<byte[]>> missing = List.of(one(port, "all-reduce?timeoutMs=500", floats(1)).join(),
+				patient.join());
 		assertThat(missing).allSatisfy((answer) -> {
 			assertThat(answer.statusCode()).isEqualTo(504);
 			assertThat(new String(answer.body(), StandardCharsets.UTF_8)).contains("\"missingRanks\":[2]");
@@ -243,9 +246,10 @@ class ServeIT {
 	}
 
 	private void breakABarrier(int port) {
-		List<CompletableFuture<HttpResponse<String>>> answers = List.of(
-				barrier(port, "{\"label\":\"late\",\"timeoutMs\":500}"),
-				barrier(port + 1, "{\"label\":\"late\",\"timeoutMs\":30000}"));
+		CompletableFuture<HttpResponse<String>> patient = barrier(port + 1, "{\"label\":\"late\",\"timeoutMs\":30000}");
+		awaitPost(port + 1);
+		List<CompletableFuture<HttpResponse<String>>> answers = List
+			.of(barrier(port, "{\"label\":\"late\",\"timeoutMs\":500}"), patient);
 		for (CompletableFuture<HttpResponse<String>> answer : answers) {
 			assertThat(answer.join().statusCode()).isEqualTo(504);
 			assertThat(json(answer.join()).get("type").asString()).isEqualTo("urn:tutti:problem:collective-timeout");

@@ -229,7 +229,8 @@ class AsyncCallTest {
 		onGroupsWithin(connection, 50, (group, round) -> {
 			int[] value = { 1 };
 			group.allReduce(value, ReduceOp.SUM);
-			CompletableFuture.runAsync(group::close).get(20, TimeUnit.SECONDS);
+			CompletableFuture.runAsync(group::close, (task) -> Thread.ofPlatform().daemon().start(task))
+				.get(20, TimeUnit.SECONDS);
 			assertThat(value).containsExactly(4);
 		});
 	}

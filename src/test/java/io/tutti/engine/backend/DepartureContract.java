@@ -564,7 +564,9 @@ abstract class DepartureContract {
 		try (DepartingWorld world = world(3, timeouts)) {
 			Work<?> work = Unmatched.RECEIVE.start(world.group(1), 2);
 			world.leave(0);
-			assertThat(CompletableFuture.runAsync(world.group(1)::close)).succeedsWithin(LIMIT.dividedBy(2));
+			assertThat(CompletableFuture.runAsync(world.group(1)::close,
+					(task) -> Thread.ofPlatform().daemon().start(task)))
+				.succeedsWithin(LIMIT.dividedBy(2));
 			assertThat(failure(work::await)).isInstanceOf(GroupAbortedException.class);
 		}
 	}

@@ -276,7 +276,7 @@ class GroupRegistryTest {
 						part.barrier();
 					}
 				}
-			});
+			}, (task) -> Thread.ofPlatform().daemon().start(task));
 			for (long seen = 0; !leaving.isDone();) {
 				long now = this.registry.totals(Collective.BARRIER).success().count();
 				assertThat(now).isGreaterThanOrEqualTo(seen);

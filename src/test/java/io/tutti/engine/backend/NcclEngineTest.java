@@ -324,7 +324,7 @@ class NcclEngineTest {
 					group.allReduce(segment(one), DataType.FLOAT32, ReduceOp.SUM);
 					group.send(Arena.ofAuto().allocate(4), DataType.FLOAT32, 0, 0);
 					collectives(group, LONG).allReduce(one, ReduceOp.SUM).close();
-				}).get();
+				}, (task) -> Thread.ofPlatform().daemon().start(task)).get();
 				NcclGroup.of(group).communicator().barrier();
 			}
 		}

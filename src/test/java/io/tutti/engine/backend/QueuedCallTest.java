@@ -52,8 +52,9 @@ class QueuedCallTest {
 	void anAsynchronousCallBehindALongOneFailsAtItsOwnDeadline() {
 		SimulatedWorld brief = new SimulatedWorld(2, LONG.withCollective(Duration.ofMillis(200)));
 		try (brief) {
-			CompletableFuture<Void> ahead = CompletableFuture
-				.runAsync(() -> brief.group(0).withTimeout(Duration.ofMinutes(5)).barrier());
+			CompletableFuture<Void> ahead = CompletableFuture.runAsync(
+					() -> brief.group(0).withTimeout(Duration.ofMinutes(5)).barrier(),
+					(task) -> Thread.ofPlatform().daemon().start(task));
 			while (brief.group(0).lastEntered() < 0) {
 				Thread.onSpinWait();
 			}

@@ -183,8 +183,9 @@ class UnmatchedMessagesTest {
 	void anAsynchronousReceiveFailsAtItsDeadlineWhileASynchronousOneWaits(Kind kind) throws Exception {
 		try (PointToPointPair pair = new PointToPointPair(kind)) {
 			PointToPointEngine receiver = pair.engine(0);
-			CompletableFuture<Long> waiting = CompletableFuture
-				.supplyAsync(() -> receiver.receive(buffer(10), DataType.INT8, 1, 8, LIMIT));
+			CompletableFuture<Long> waiting = CompletableFuture.supplyAsync(
+					() -> receiver.receive(buffer(10), DataType.INT8, 1, 8, LIMIT),
+					(task) -> Thread.ofPlatform().daemon().start(task));
 			assertThat(receiver.receiveAsync(buffer(10), DataType.INT8, 1, 9, SOON.multipliedBy(5)))
 				.failsWithin(LIMIT.dividedBy(2))
 				.withThrowableThat()

@@ -492,6 +492,7 @@ class FormationProtocolTest {
 		Party killed = this.parties.getLast();
 		List<Party> living = List.copyOf(this.parties.subList(0, 2));
 		try (FormationLink link = killed.endpoint.connect(0, Duration.ofSeconds(5))) {
+			Set<Thread> before = Thread.getAllStackTraces().keySet();
 			link.send(killed.member.join(Set.of()));
 			living.forEach((party) -> party.form(0));
 			link.send(new Accepted(receive(link, Propose.class).formation().id(), 29500));
@@ -500,7 +501,7 @@ class FormationProtocolTest {
 				.until(() -> Thread.getAllStackTraces()
 					.keySet()
 					.stream()
-					.anyMatch((thread) -> thread.getName().equals("tutti-r1-control")));
+					.anyMatch((thread) -> thread.getName().equals("tutti-r1-control") && !before.contains(thread)));
 			killed.endpoint.close();
 		}
 		for (Party party : living) {

@@ -74,11 +74,13 @@ class ElasticJobEndTest {
 	void aRankWaitsForTheOthersBeforeItEndsTheJobWithAFailureThatAllOfThemFind() throws Exception {
 		ClassifierJob job = new ClassifierJob(5, 32, 1, 42, 1, null, null, 0, null);
 		CountDownLatch firstEnded = new CountDownLatch(1);
+		AtomicBoolean waited = new AtomicBoolean();
 		AtomicBoolean endedEarly = new AtomicBoolean();
 		TrainingListener late = new TrainingListener() {
 
 			@Override
 			public void epochDone(EpochResult result) {
+				waited.set(true);
 				try {
 					endedEarly.compareAndSet(false, firstEnded.await(500, TimeUnit.MILLISECONDS));
 				}
@@ -97,6 +99,7 @@ class ElasticJobEndTest {
 			});
 			assertThat(outcomes)
 				.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(TrainingDivergedException.class));
+			assertThat(waited).isTrue();
 			assertThat(endedEarly).isFalse();
 		}
 	}

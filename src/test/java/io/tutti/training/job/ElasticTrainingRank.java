@@ -205,7 +205,9 @@ final class ElasticTrainingRank implements TrainingListener {
 			return;
 		}
 		if (Stream.of(this.kills).noneMatch((kill) -> isNear(kill.split(":"), step))) {
-			sleep(100);
+			// A resumed process needs far longer than a step of 100 ms to join on a busy
+			// machine.
+			sleep(Files.exists(this.directory.resolve("resumed")) ? 1000 : 100);
 			return;
 		}
 		long end = System.nanoTime() + START_NANOS;

@@ -170,7 +170,8 @@ class LibMpiFailureTest {
 	@Test
 	void aVerdictEndsAProbeThatDoesNotWaitForAMessageWhileTheLibraryBlocks() {
 		block();
-		CompletableFuture<Message> probe = CompletableFuture.supplyAsync(() -> this.messages.peek(1, 7, NEVER));
+		CompletableFuture<Message> probe = CompletableFuture.supplyAsync(() -> this.messages.peek(1, 7, NEVER),
+				(task) -> Thread.ofPlatform().daemon().start(task));
 		this.latch.trip(ABORTED);
 		assertThat(probe).failsWithin(LIMIT).withThrowableThat().withMessageContaining(ABORTED.detail());
 	}

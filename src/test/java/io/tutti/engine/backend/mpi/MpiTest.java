@@ -44,7 +44,8 @@ class MpiTest {
 	@Test
 	void twoRanksJoinAtTheGivenAddress() throws Exception {
 		String address = "127.0.0.1:" + FreePort.next();
-		CompletableFuture<Integer> other = CompletableFuture.supplyAsync(() -> sumOf(1, address));
+		CompletableFuture<Integer> other = CompletableFuture.supplyAsync(() -> sumOf(1, address),
+				(task) -> Thread.ofPlatform().daemon().start(task));
 		assertThat(sumOf(0, address)).isEqualTo(1);
 		assertThat(other.get(30, TimeUnit.SECONDS)).isEqualTo(1);
 	}
