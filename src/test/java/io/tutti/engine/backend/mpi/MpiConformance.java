@@ -398,13 +398,13 @@ final class MpiConformance {
 		expect("the probed message",
 				group.receive(MemorySegment.ofArray(values), DataType.INT32, previous, 5) == 3 && values[2] == 3);
 		expect("a probe after the receive", group.tryProbe(previous, 5) == null);
-		group.send(MemorySegment.ofArray(new long[] { 1, 2, 3 }), DataType.INT64, next, 6);
-		group.send(MemorySegment.ofArray(new float[] { 4 }), DataType.FLOAT32, next, 6);
+		group.send(MemorySegment.ofArray(new long[] { 1, 2, 3 }), DataType.INT64, next, 9);
+		group.send(MemorySegment.ofArray(new float[] { 4 }), DataType.FLOAT32, next, 9);
 		group.barrier();
-		expect("the first of two types", group.probe(previous, 6).equals(new Message(previous, 6, 3)));
-		group.receive(MemorySegment.ofArray(new long[3]), DataType.INT64, previous, 6);
-		expect("then the second", group.probe(previous, 6).equals(new Message(previous, 6, 1)));
-		group.receive(MemorySegment.ofArray(new float[1]), DataType.FLOAT32, previous, 6);
+		expect("the first of two types", group.probe(previous, 9).equals(new Message(previous, 9, 3)));
+		group.receive(MemorySegment.ofArray(new long[3]), DataType.INT64, previous, 9);
+		expect("then the second", group.probe(previous, 9).equals(new Message(previous, 9, 1)));
+		group.receive(MemorySegment.ofArray(new float[1]), DataType.FLOAT32, previous, 9);
 
 		Work<Message> receive = group.receiveAsync(MemorySegment.ofArray(new int[1]), DataType.INT32, previous, 8);
 		expect("an unmatched receive is withdrawn", receive.cancel());
