@@ -45,6 +45,14 @@ class LocalLauncherTest {
 	/** Longer than any rank takes to end by itself. */
 	private static final Duration LIMIT = Duration.ofSeconds(40);
 
+	/** For ranks that end by themselves, however busy the machine is. */
+	private static final LaunchTimings PATIENT = patient(TIMINGS.notice());
+
+	/**
+	 * In the script of a rank: waits until the launcher knows of the end of another one.
+	 */
+	private static final String UNTIL_NOTICED = "while [ ! -e noticed ]; do sleep 0.05; done; ";
+
 	@TempDir
 	private Path directory;
 
@@ -104,19 +112,23 @@ class LocalLauncherTest {
 
 	@Test
 	void theExitCodeIsThatOfTheFirstRankToFail() throws Exception {
-		int code = launcher(program("[ $RANK = 2 ] && exit 3; sleep 0.3; exit 4"), 4, 0).run();
-		assertThat(code).isEqualTo(3);
+		LaunchedCommand command = program("[ $RANK = 2 ] && exit 3; " + UNTIL_NOTICED + "exit 4");
+		assertThat(runInOrder(plan(command, 4, 0))).isEqualTo(3);
 	}
 
 	@Test
 	void aRankThatEndsBeforeTheOneThatAbortedItIsNotTheFirstToFail() throws Exception {
-		assertThat(patient(train("[ $RANK = 1 ] && exit 80; sleep 0.3; exit 64"), 3, 0).run()).isEqualTo(64);
-		assertThat(errLines()).singleElement()
+		assertThat(runInOrder(plan(train("[ $RANK = 1 ] && exit 80; " + UNTIL_NOTICED + "exit 64"), 3, 0)))
+			.isEqualTo(64);
+		assertThat(errLinesWithoutNotices()).singleElement()
 			.asString()
 			.matches("tutti launch: rank [02] ended with 64; .*rank 1 80.*");
-		assertThat(patient(train("[ $RANK = 1 ] && exit 80; sleep 0.3; exit 79"), 2, 0).run()).isEqualTo(79);
-		assertThat(patient(train("[ $RANK = 1 ] && exit 76; sleep 0.3; kill -9 $$"), 2, 0).run()).isEqualTo(137);
-		assertThat(patient(train("[ $RANK = 1 ] && exit 76; sleep 0.3; exit 79"), 2, 0).run()).isEqualTo(76);
+		assertThat(runInOrder(plan(train("[ $RANK = 1 ] && exit 80; " + UNTIL_NOTICED + "exit 79"), 2, 0)))
+			.isEqualTo(79);
+		assertThat(runInOrder(plan(train("[ $RANK = 1 ] && exit 76; " + UNTIL_NOTICED + "kill -9 $$"), 2, 0)))
+			.isEqualTo(137);
+		assertThat(runInOrder(plan(train("[ $RANK = 1 ] && exit 76; " + UNTIL_NOTICED + "exit 79"), 2, 0)))
+			.isEqualTo(76);
 	}
 
 	@Test
@@ -128,8 +140,9 @@ class LocalLauncherTest {
 	/** Its code says that a restart cannot help. */
 	@Test
 	void aProgramThatLostItsPeerIsNotTheFirstToFailEither() throws Exception {
-		assertThat(patient(program("[ $RANK = 0 ] && exit 76; sleep 0.3; exit 65"), 2, 2).run()).isEqualTo(65);
-		assertThat(errLines()).singleElement().asString().doesNotContain("restarting");
+		assertThat(runInOrder(plan(program("[ $RANK = 0 ] && exit 76; " + UNTIL_NOTICED + "exit 65"), 2, 2)))
+			.isEqualTo(65);
+		assertThat(errLinesWithoutNotices()).singleElement().asString().doesNotContain("restarting");
 	}
 
 	@Test
@@ -143,9 +156,9 @@ class LocalLauncherTest {
 
 	@Test
 	void ranksThatEndByThemselvesAreNotTerminated() throws Exception {
-		int code = patient(program("[ $RANK = 1 ] && kill -9 $$; sleep 0.3; exit 76"), 3, 0).run();
-		assertThat(code).isEqualTo(137);
-		assertThat(errLines()).singleElement()
+		LaunchedCommand command = program("[ $RANK = 1 ] && kill -9 $$; " + UNTIL_NOTICED + "exit 76");
+		assertThat(runInOrder(plan(command, 3, 0))).isEqualTo(137);
+		assertThat(errLinesWithoutNotices()).singleElement()
 			.asString()
 			.startsWith("tutti launch: rank 1 ended with 137 (SIGKILL); the others ended with: ")
 			.contains("rank 0 76", "rank 2 76");
@@ -153,30 +166,37 @@ class LocalLauncherTest {
 
 	@Test
 	void aRankThatIgnoresSigtermIsKilled() throws Exception {
-		int code = launcher(program("[ $RANK = 0 ] && exit 5; trap '' TERM; while :; do sleep 0.1; done"), 2, 0).run();
+		int code = launcher(program("[ $RANK = 0 ] && { while [ ! -e ready-1 ]; do sleep 0.05; done; exit 5; }; "
+				+ "trap '' TERM; touch ready-1; while :; do sleep 0.1; done"), 2, 0)
+			.run();
 		assertThat(code).isEqualTo(5);
 		assertThat(lastErrLine()).contains("rank 1 137 (SIGKILL)");
 	}
 
 	@Test
 	void aSuspendedRankIsKilledToo() throws Exception {
-		int code = launcher(program("[ $RANK = 0 ] && kill -STOP $$; exit 6"), 2, 0).run();
+		int code = launcher(program("[ $RANK = 0 ] && kill -STOP $$; "
+				+ "until grep -q '^State:.T' /proc/$(cat rank-0-0.pid)/status; do sleep 0.05; "
+				+ "done 2> /dev/null; exit 6"), 2, 0)
+			.run();
 		assertThat(code).isEqualTo(6);
 		assertThat(lastErrLine()).contains("rank 1 ended with 6", "rank 0 137 (SIGKILL)");
 	}
 
 	@Test
 	void childProcessesOfARankEndWithIt() throws Exception {
-		int code = launcher(program("[ $RANK = 0 ] && exit 5; sleep 100 & echo $! > child.pid; wait"), 2, 0).run();
+		int code = launcher(program("[ $RANK = 0 ] && { while [ ! -s child.pid ]; do sleep 0.05; done; exit 5; }; "
+				+ "sleep 100 & echo $! > child.pid; wait"), 2, 0)
+			.run();
 		assertThat(code).isEqualTo(5);
 		assertThat(this.directory.resolve("child.pid")).exists();
 	}
 
 	@Test
 	void theWholeGroupIsRestarted() throws Exception {
-		int code = launcher(
-				program("echo $TORCHELASTIC_RESTART_COUNT >> starts-$RANK; "
-						+ "[ $TORCHELASTIC_RESTART_COUNT = 2 ] && exit 0; [ $RANK = 1 ] && exit 9; exec sleep 100"),
+		int code = launcher(program("echo $TORCHELASTIC_RESTART_COUNT >> starts-$RANK; "
+				+ "[ $TORCHELASTIC_RESTART_COUNT = 2 ] && exit 0; [ $RANK = 0 ] && exec sleep 100; "
+				+ "until grep -q $TORCHELASTIC_RESTART_COUNT starts-0; do sleep 0.05; done " + "2> /dev/null; exit 9"),
 				2, 2)
 			.run();
 		assertThat(code).isZero();
@@ -238,7 +258,7 @@ class LocalLauncherTest {
 	@Test
 	void anIncompleteDrainNamesTheExitCodesOfAllRanks() throws Exception {
 		LaunchedCommand command = LaunchedCommand.of(List.of("train"), own("[ $RANK = 1 ] && exit 79; exit 76"));
-		assertThat(launcher(command, 2, 0).run()).isIn(76, 79);
+		assertThat(launcher(plan(command, 2, 0), PATIENT).run()).isIn(76, 79);
 		assertThat(lastErrLine()).contains("rank 1", "79", "rank 0", "76");
 	}
 
@@ -270,7 +290,7 @@ class LocalLauncherTest {
 	void aRankLostBeforeTheStopOfServicesIsNoFailureOfTheStop() throws Exception {
 		LaunchedCommand command = LaunchedCommand.of(List.of("serve"), own(
 				"[ $RANK = 1 ] && kill -9 $$; trap 'exit 0' TERM; touch ready-$RANK; while :; do sleep 0.05; done"));
-		LocalLauncher launcher = launcher(command, 3, 0);
+		LocalLauncher launcher = launcher(plan(command, 3, 0), PATIENT);
 		CompletableFuture<Integer> code = start(launcher);
 		awaitFiles("ready-0", "ready-2");
 		await().until(() -> this.err.toString(StandardCharsets.UTF_8).contains("the other ranks continue"));
@@ -283,7 +303,7 @@ class LocalLauncherTest {
 	void stoppingSendsSigtermToEveryRank() throws Exception {
 		LaunchedCommand command = LaunchedCommand.of(List.of("serve"),
 				own("trap 'exit 0' TERM; touch ready-$RANK; while :; do sleep 0.05; done"));
-		LocalLauncher launcher = launcher(command, 3, 0);
+		LocalLauncher launcher = launcher(plan(command, 3, 0), PATIENT);
 		CompletableFuture<Integer> code = start(launcher);
 		awaitFiles("ready-0", "ready-1", "ready-2");
 		launcher.stop();
@@ -360,7 +380,7 @@ class LocalLauncherTest {
 		LaunchedCommand command = LaunchedCommand.of(List.of("train"), own(
 				"[ $RANK = 1 ] && [ ! -e once ] && touch once && kill -9 $$; trap 'exit 79' TERM; touch ready-$RANK; "
 						+ "while :; do sleep 0.05; done"));
-		LocalLauncher launcher = new LocalLauncher(elastic(command, 2, 1, 3), TIMINGS,
+		LocalLauncher launcher = new LocalLauncher(elastic(command, 2, 1, 3), draining(LIMIT),
 				new LaunchConsole(output, false, output, false));
 		CompletableFuture<Integer> code = start(launcher);
 		awaitFiles("ready-0", "ready-1");
@@ -439,7 +459,7 @@ class LocalLauncherTest {
 				own("echo x >> starts-$RANK; "
 						+ "[ $RANK = 1 ] && [ ! -e once ] && touch once && kill -9 $$; [ $RANK = 1 ] && touch enough; "
 						+ "while [ ! -e enough ]; do sleep 0.05; done"));
-		assertThat(launcher(elastic(command, 3, 2, 3)).run()).isZero();
+		assertThat(launcher(elastic(command, 3, 2, 3), PATIENT).run()).isZero();
 		assertThat(this.directory.resolve("starts-0")).hasContent("x");
 		assertThat(this.directory.resolve("starts-1")).hasContent("x\nx");
 		assertThat(this.directory.resolve("starts-2")).hasContent("x");
@@ -505,8 +525,10 @@ class LocalLauncherTest {
 	@Test
 	void anElasticJobContinuesWithoutARankThatIsNotRestarted() throws Exception {
 		LaunchedCommand command = LaunchedCommand.of(List.of("train"),
-				own("[ $RANK = 0 ] && { touch lost; kill -9 $$; }; sleep 1; exit 0"));
-		assertThat(launcher(elastic(command, 3, 2, 0)).run()).isZero();
+				own("[ $RANK = 0 ] && kill -9 $$; " + UNTIL_NOTICED + "exit 0"));
+		CompletableFuture<Integer> code = start(launcher(elastic(command, 3, 2, 0)));
+		endTheOthersAfter("2 ranks are left");
+		assertThat(code.get(20, TimeUnit.SECONDS)).isZero();
 		assertThat(errLines()).containsExactly("tutti launch: rank 0 ended with 137 (SIGKILL); not restarted, since no "
 				+ "restart is left of 0; 2 ranks are left");
 	}
@@ -535,7 +557,8 @@ class LocalLauncherTest {
 	@ValueSource(ints = { 64, 65, 77, 78, 80 })
 	void aFailureThatARestartCannotFixEndsAnElasticJob(int exitCode) throws Exception {
 		LaunchedCommand command = LaunchedCommand.of(List.of("train"),
-				own("echo x >> starts; [ $RANK = 1 ] && exit " + exitCode + "; exec sleep 100"));
+				own("echo x >> starts; [ $RANK = 0 ] && exec sleep 100; "
+						+ "while [ $(wc -l < starts) -lt 2 ]; do sleep 0.05; done; exit " + exitCode));
 		assertThat(launcher(elastic(command, 2, 1, 5)).run()).isEqualTo(exitCode);
 		assertThat(this.directory.resolve("starts")).hasContent("x\nx");
 		assertThat(errLines().getFirst())
@@ -547,7 +570,7 @@ class LocalLauncherTest {
 		LaunchedCommand command = train("[ $RANK = 0 ] && { while [ ! -e joined ]; do sleep 0.05; done; exit 0; }; "
 				+ "echo x >> starts; case $(wc -l < starts) in 1) kill -9 $$ ;; 2) exit 64 ;; "
 				+ "*) touch joined ;; esac");
-		assertThat(launcher(elastic(command, 2, 1, 2)).run()).isZero();
+		assertThat(launcher(elastic(command, 2, 1, 2), PATIENT).run()).isZero();
 		assertThat(errLines()).containsExactly(
 				"tutti launch: rank 1 ended with 137 (SIGKILL); restarting it in 0.1 s (1 of 2)",
 				"tutti launch: rank 1 ended with 64; restarting it in 0.2 s (2 of 2)");
@@ -555,11 +578,11 @@ class LocalLauncherTest {
 
 	@Test
 	void anElasticJobContinuesWithoutAReplacementThatCannotStart() throws Exception {
-		LaunchedCommand command = train(
-				"[ $RANK = 0 ] && { while [ ! -e given-up ]; do sleep 0.05; done; sleep 0.3; exit 0; }; "
-						+ "echo x >> starts; case $(wc -l < starts) in 1) kill -9 $$ ;; *) touch given-up; exit 64 ;; "
-						+ "esac");
-		assertThat(launcher(elastic(command, 2, 1, 1)).run()).isZero();
+		LaunchedCommand command = train("[ $RANK = 0 ] && { " + UNTIL_NOTICED + "exit 0; }; "
+				+ "echo x >> starts; case $(wc -l < starts) in 1) kill -9 $$ ;; *) exit 64 ;; esac");
+		CompletableFuture<Integer> code = start(launcher(elastic(command, 2, 1, 1)));
+		endTheOthersAfter("1 rank is left");
+		assertThat(code.get(20, TimeUnit.SECONDS)).isZero();
 		assertThat(lastErrLine())
 			.isEqualTo("tutti launch: rank 1 ended with 64; not restarted, since no restart is left of 1; "
 					+ "1 rank is left");
@@ -569,7 +592,7 @@ class LocalLauncherTest {
 	void aStopOfAnElasticJobIsAsThatOfAnyJob() throws Exception {
 		LaunchedCommand command = LaunchedCommand.of(List.of("train"), own("[ $RANK = 1 ] && kill -9 $$; "
 				+ "trap 'sleep 0.2; exit 79' TERM; touch ready-$RANK; while :; do sleep 0.05; done"));
-		LocalLauncher launcher = launcher(elastic(command, 3, 1, 0));
+		LocalLauncher launcher = launcher(elastic(command, 3, 1, 0), draining(LIMIT));
 		CompletableFuture<Integer> code = start(launcher);
 		awaitFiles("ready-0", "ready-2");
 		await().until(() -> this.err.toString(StandardCharsets.UTF_8).contains("2 ranks are left"));
@@ -584,7 +607,7 @@ class LocalLauncherTest {
 		LaunchedCommand command = LaunchedCommand.of(List.of("train"),
 				own("[ $RANK = 1 ] && touch ready-1 && exec sleep 100; "
 						+ "trap 'sleep 0.5; exit 79' TERM; touch ready-$RANK; while :; do sleep 0.05; done"));
-		LocalLauncher launcher = launcher(elastic(command, 2, 1, 0));
+		LocalLauncher launcher = launcher(elastic(command, 2, 1, 0), draining(LIMIT));
 		CompletableFuture<Integer> code = start(launcher);
 		awaitFiles("ready-0", "ready-1");
 		launcher.stop();
@@ -622,11 +645,19 @@ class LocalLauncherTest {
 		assertThat(slow.toString(StandardCharsets.UTF_8)).hasLineCount(9000).endsWith("[0] 9000\n");
 	}
 
+	/**
+	 * A delay of a second for each rank would be too long. The output of a rank that ends
+	 * before the launcher reads it is closed at once.
+	 */
 	@Test
 	void childProcessesThatHoldTheOutputOfManyRanksOpenDelayTheEndOnce() throws Exception {
-		LocalLauncher launcher = launcher(program("sleep 30 & echo $! > child-$RANK.pid; exit 0"), 12, 0);
+		LocalLauncher launcher = launcher(program("sleep 30 & echo $! > child-$RANK.pid; echo started; "
+				+ "while [ ! -e enough ]; do sleep 0.05; done; exit 0"), 24, 0);
 		try {
-			assertThat(start(launcher).get(15, TimeUnit.SECONDS)).isZero();
+			CompletableFuture<Integer> code = start(launcher);
+			await().until(() -> outLines().size() == 24);
+			Files.createFile(this.directory.resolve("enough"));
+			assertThat(code.get(20, TimeUnit.SECONDS)).isZero();
 		}
 		finally {
 			pidsWritten().map(ProcessHandle::of).flatMap(Optional::stream).forEach(ProcessHandle::destroyForcibly);
@@ -700,14 +731,14 @@ class LocalLauncherTest {
 	@Test
 	void aReplacementThatFailsAfterTheJobHasFinishedIsAFailure() throws Exception {
 		LaunchedCommand command = program("[ $RANK = 0 ] && { while [ ! -e joined ]; do sleep 0.05; done; exit 0; }; "
-				+ "[ -e again ] || { touch again; kill -9 $$; }; touch joined; sleep 0.5; exit 70");
-		assertThat(launcher(elastic(command, 2, 1, 1)).run()).isEqualTo(70);
+				+ "[ -e again ] || { touch again; kill -9 $$; }; touch joined; " + UNTIL_NOTICED + "exit 70");
+		assertThat(runInOrder(elastic(command, 2, 1, 1))).isEqualTo(70);
 	}
 
 	@Test
 	void aRankKilledAfterTheJobHasFinishedIsNoFailure() throws Exception {
 		LaunchedCommand command = LaunchedCommand.of(List.of("train"),
-				own("[ $RANK = 0 ] && { touch finished; exit 0; }; sleep 0.5; kill -9 $$"));
+				own("[ $RANK = 0 ] && exit 0; " + untilEndOf(0) + "kill -9 $$"));
 		assertThat(launcher(elastic(command, 2, 1, 3)).run()).isZero();
 		assertThat(lastErrLine()).isEqualTo("tutti launch: rank 1 ended with 137 (SIGKILL) after the job had finished");
 	}
@@ -716,7 +747,7 @@ class LocalLauncherTest {
 	@ParameterizedTest
 	@ValueSource(ints = { 70, 193, 255 })
 	void aRankThatFailsAfterTheJobHasFinishedIsAFailure(int code) throws Exception {
-		LaunchedCommand command = train("[ $RANK = 1 ] && exit 0; sleep 0.5; exit " + code);
+		LaunchedCommand command = train("[ $RANK = 1 ] && exit 0; " + untilEndOf(1) + "exit " + code);
 		assertThat(launcher(elastic(command, 2, 1, 3)).run()).isEqualTo(code);
 	}
 
@@ -738,6 +769,34 @@ class LocalLauncherTest {
 		return code;
 	}
 
+	/**
+	 * Runs ranks of which some end only {@linkplain #UNTIL_NOTICED once} the launcher
+	 * waits for them, since another one has ended.
+	 */
+	private int runInOrder(LaunchPlan plan) throws Exception {
+		this.err.reset();
+		Files.deleteIfExists(this.directory.resolve("noticed"));
+		CompletableFuture<Integer> code = start(launcher(plan, patient(Duration.ofMillis(100))));
+		endTheOthersAfter("tutti launch: waiting for rank");
+		return code.get(20, TimeUnit.SECONDS);
+	}
+
+	private void endTheOthersAfter(String report) throws IOException {
+		await().until(() -> this.err.toString(StandardCharsets.UTF_8).contains(report));
+		Files.createFile(this.directory.resolve("noticed"));
+	}
+
+	/**
+	 * In the script of a rank: waits until another one is gone, and a moment more. The
+	 * launcher reports no end of a rank without a failure, and learns of it a little
+	 * later than the system.
+	 */
+	private static String untilEndOf(int rank) {
+		String pid = "rank-" + rank + "-0.pid";
+		return "while [ ! -s " + pid + " ] || kill -0 $(cat " + pid
+				+ "); do sleep 0.05; done 2> /dev/null; sleep 0.5; ";
+	}
+
 	private void awaitFiles(String... names) {
 		await().until(() -> Stream.of(names).map(this.directory::resolve).allMatch(Files::exists));
 	}
@@ -746,18 +805,16 @@ class LocalLauncherTest {
 		return launcher(plan(command, ranks, maxRestarts));
 	}
 
-	/** Of ranks that end by themselves, however busy the machine is. */
-	private LocalLauncher patient(LaunchedCommand command, int ranks, int maxRestarts) {
-		return launcher(plan(command, ranks, maxRestarts), new LaunchTimings(LIMIT, TIMINGS.terminate(),
-				TIMINGS.drain(), TIMINGS.serveStop(), TIMINGS.kill(), TIMINGS.notice()));
-	}
-
 	private LocalLauncher launcher(LaunchPlan plan) {
 		return launcher(plan, TIMINGS);
 	}
 
 	private LocalLauncher launcher(LaunchPlan plan, LaunchTimings timings) {
 		return new LocalLauncher(plan, timings, new LaunchConsole(this.out, false, this.err, false));
+	}
+
+	private static LaunchTimings patient(Duration notice) {
+		return new LaunchTimings(LIMIT, TIMINGS.terminate(), LIMIT, LIMIT, TIMINGS.kill(), notice);
 	}
 
 	private static LaunchTimings draining(Duration drain) {
@@ -829,6 +886,10 @@ class LocalLauncherTest {
 
 	private List<String> errLines() {
 		return this.err.toString(StandardCharsets.UTF_8).lines().toList();
+	}
+
+	private List<String> errLinesWithoutNotices() {
+		return errLines().stream().filter((line) -> !line.startsWith("tutti launch: waiting for ")).toList();
 	}
 
 	private String lastErrLine() {
