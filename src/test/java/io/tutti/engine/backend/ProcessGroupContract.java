@@ -111,9 +111,12 @@ abstract class ProcessGroupContract extends DifferingCallsContract {
 		try (World world = world(3)) {
 			List<Outcome<Void>> outcomes = RankThreads.outcomes(3, LIMIT, (rank) -> {
 				world.group(rank).barrier();
+				if (rank == 0) {
+					RankThreads.awaitStarted(1, world.group(2));
+				}
 				if (rank != 1) {
 					world.group(rank)
-						.withTimeout(Duration.ofMillis(500))
+						.withTimeout((rank == 0) ? Duration.ofMillis(500) : LIMIT)
 						.allReduce(MemorySegment.ofArray(new float[100]), DataType.FLOAT32, ReduceOp.SUM);
 				}
 				return null;

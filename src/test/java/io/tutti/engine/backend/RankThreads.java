@@ -10,6 +10,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
+import io.tutti.ProcessGroup;
+
 /**
  * Runs one task per rank, each on its own thread, and waits for all of them within a
  * limit.
@@ -49,6 +51,20 @@ public final class RankThreads {
 			results.add(outcome.value());
 		}
 		return results;
+	}
+
+	/**
+	 * Waits until other ranks have started a call. A brief deadline that starts then
+	 * finds them in the call, however long their threads had to wait for a processor.
+	 * @param sequence the call, or a later one
+	 * @param groups the group as the other ranks have it
+	 */
+	static void awaitStarted(long sequence, ProcessGroup... groups) throws InterruptedException {
+		for (ProcessGroup group : groups) {
+			while (group.lastEntered() < sequence) {
+				Thread.sleep(1);
+			}
+		}
 	}
 
 	/** The outcome of each rank's task, by rank. */

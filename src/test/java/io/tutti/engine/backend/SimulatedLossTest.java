@@ -59,7 +59,11 @@ class SimulatedLossTest {
 			List<Outcome<Object>> outcomes = RankThreads.outcomes(4, LIMIT, (rank) -> {
 				if (rank != 2) {
 					world.group(rank).withTimeout(LIMIT).broadcast(new int[1], 0);
-					world.group(rank).withTimeout(Duration.ofMillis(300)).barrier();
+					if (rank == 0) {
+						RankThreads.awaitStarted(1, world.group(1));
+						RankThreads.awaitStarted(0, world.group(3));
+					}
+					world.group(rank).withTimeout((rank == 0) ? Duration.ofMillis(300) : LIMIT).barrier();
 				}
 				return null;
 			});

@@ -194,7 +194,7 @@ abstract class SplitContract {
 				ProcessGroup half = world.group(rank).split(rank % 2, rank);
 				half.barrier();
 				if (rank != 2) {
-					half.withTimeout(Duration.ofMillis(500)).barrier();
+					half.withTimeout((rank == 0) ? Duration.ofMillis(500) : LIMIT).barrier();
 				}
 				else {
 					while (half.failure() == null) {

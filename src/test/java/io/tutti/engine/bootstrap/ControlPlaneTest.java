@@ -148,16 +148,20 @@ class ControlPlaneTest {
 	@Test
 	void aRosterOfAnotherWorldSizeIsRejected() {
 		TestWorld world = new TestWorld(2);
-		CompletableFuture<Membership> one = world.joining(1, TestWorld.SETTINGS, Duration.ofSeconds(2));
-		try (ServerSocket confused = new ServerSocket(world.port, 1, InetAddress.getLoopbackAddress());
-				RawRank raw = RawRankZero.welcome(confused.accept())) {
-			raw.send(new Roster(0, new byte[32], "", List.of()));
-			assertThat(raw.isHungUpOn()).isTrue();
-			assertThat(TestWorld.refusal(one)).hasMessageContaining("could not be reached");
+		Deadline deadline = TestWorld.held(Duration.ofMillis(500));
+		CompletableFuture<Membership> one;
+		try (ServerSocket confused = new ServerSocket(world.port, 1, InetAddress.getLoopbackAddress())) {
+			one = world.joining(1, TestWorld.SETTINGS, deadline);
+			try (RawRank raw = RawRankZero.welcome(confused.accept())) {
+				raw.send(new Roster(0, new byte[32], "", List.of()));
+				assertThat(raw.isHungUpOn()).isTrue();
+			}
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+		TestWorld.start(deadline);
+		assertThat(TestWorld.refusal(one)).hasMessageContaining("could not be reached");
 	}
 
 	@Test
@@ -363,7 +367,10 @@ class ControlPlaneTest {
 	@Test
 	void aBrokenBarrierNamesTheSameMissingRanksAndInformsTheLateRank() {
 		try (TestWorld world = TestWorld.met(3)) {
-			CompletableFuture<BarrierOutcome> zero = barrier(world, 0, "b", LONG);
+			CompletableFuture<BarrierOutcome> zero = new CompletableFuture<>();
+			// Waits only once its request is on the way.
+			Thread arriving = enter(world, 0, "b", LONG, zero);
+			await(() -> assertThat(arriving.getState()).isEqualTo(Thread.State.TIMED_WAITING));
 			CompletableFuture<BarrierOutcome> one = barrier(world, 1, "b", Duration.ofMillis(200));
 			for (CompletableFuture<BarrierOutcome> wait : List.of(zero, one)) {
 				assertThat(TestWorld.join(wait).result()).isEqualTo(Result.BROKEN);
@@ -523,7 +530,16 @@ class ControlPlaneTest {
 	private static CompletableFuture<BarrierOutcome> barrier(TestWorld world, int rank, String label,
 			Duration timeout) {
 		CompletableFuture<BarrierOutcome> result = new CompletableFuture<>();
-		Thread.ofVirtual().start(() -> {
+		enter(world, rank, label, timeout, result);
+		return result.orTimeout(30, TimeUnit.SECONDS);
+	}
+
+	/**
+	 * Enters a barrier on a thread of its own, and completes the result with the outcome.
+	 */
+	private static Thread enter(TestWorld world, int rank, String label, Duration timeout,
+			CompletableFuture<BarrierOutcome> result) {
+		return Thread.ofVirtual().start(() -> {
 			try {
 				result.complete(world.control(rank).barrier(label, timeout));
 			}
@@ -531,7 +547,6 @@ class ControlPlaneTest {
 				result.completeExceptionally(ex);
 			}
 		});
-		return result.orTimeout(30, TimeUnit.SECONDS);
 	}
 
 	private static Failure verdict(TestWorld world, int rank) {

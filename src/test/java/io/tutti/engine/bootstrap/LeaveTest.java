@@ -52,19 +52,22 @@ class LeaveTest {
 
 	@Test
 	void aRankLostDuringRendezvousCausesAWarningAtOnceAndCountsAsDropped() {
-		CompletableFuture<Membership> zero = this.world.joining(0, TestWorld.SETTINGS, Duration.ofSeconds(2));
+		Deadline deadline = TestWorld.held(Duration.ofMillis(500));
+		CompletableFuture<Membership> zero = this.world.joining(0, TestWorld.SETTINGS, deadline);
 		new RawRank(this.world.port).join(2, 4).crash();
 		Awaitility.await()
 			.untilAsserted(() -> assertThat(this.world.events.get(0).warnings).singleElement()
 				.asString()
 				.contains("rank 2 was lost during rendezvous"));
+		TestWorld.start(deadline);
 		assertThat(TestWorld.refusal(zero)).hasMessageContaining("rank 2 (joined, but its connection dropped)");
 		assertThat(this.world.events.get(0).withdrawn).isEmpty();
 	}
 
 	@Test
 	void aRankThatGivesUpIsDroppedAtOnceWithItsReason() {
-		CompletableFuture<Membership> zero = this.world.joining(0, TestWorld.SETTINGS, Duration.ofSeconds(2));
+		Deadline deadline = TestWorld.held(Duration.ofMillis(500));
+		CompletableFuture<Membership> zero = this.world.joining(0, TestWorld.SETTINGS, deadline);
 		try (RawRank two = new RawRank(this.world.port).join(2, 4);
 				RawRank three = new RawRank(this.world.port).join(3, 4)) {
 			two.send(new Leave("its deadline has passed", false));
@@ -73,15 +76,19 @@ class LeaveTest {
 				.untilAsserted(() -> assertThat(this.world.events.get(0).warnings).containsExactlyInAnyOrder(
 						"rank 2 was lost during rendezvous: it gave up: its deadline has passed",
 						"rank 3 was lost during rendezvous: it considers rank 0 lost: silent for 30 s"));
+			TestWorld.start(deadline);
 			assertThat(TestWorld.refusal(zero)).hasMessageContaining("rank 2 (joined, but its connection dropped)");
 		}
 	}
 
 	@Test
 	void aRankThatLeftIsNamedWhenTheDeadlinePasses() {
-		CompletableFuture<Membership> zero = this.world.joining(0, TestWorld.SETTINGS, Duration.ofSeconds(2));
+		Deadline deadline = TestWorld.held(Duration.ofMillis(500));
+		CompletableFuture<Membership> zero = this.world.joining(0, TestWorld.SETTINGS, deadline);
 		RawRank two = new RawRank(this.world.port).join(2, 4);
 		two.send(Leave.inOrder());
+		Awaitility.await().until(() -> this.world.events.get(0).withdrawn.contains(2));
+		TestWorld.start(deadline);
 		assertThat(TestWorld.refusal(zero)).hasMessageContaining("rank 1, rank 2 (joined, but has left), rank 3");
 		two.close();
 	}
@@ -91,16 +98,23 @@ class LeaveTest {
 		// One listener: a process that another test starts may still hold the port of one
 		// that was closed.
 		try (ServerSocket listener = listener()) {
-			assertThat(goodbyeOf(TestWorld.WAIT_LIMIT, true, listener)).isEqualTo(Leave.inOrder());
-			assertThat(goodbyeOf(Duration.ofMillis(800), false, listener))
-				.isEqualTo(new Leave("its deadline has passed", false));
+			assertThat(goodbyeOf(true, listener)).isEqualTo(Leave.inOrder());
+			assertThat(goodbyeOf(false, listener)).isEqualTo(new Leave("its deadline has passed", false));
 		}
 	}
 
 	@Test
 	void waitingRanksAreInformedThatRankZeroLeaves() throws IOException {
 		try (ServerSocket listener = listener()) {
-			CompletableFuture<Membership> one = this.world.joining(1, TestWorld.SETTINGS, Duration.ofSeconds(2));
+			Deadline deadline = TestWorld.held(Duration.ofMillis(500));
+			this.world.events.set(1, new RecordedControlEvents() {
+				@Override
+				public void withdrew(int rank) {
+					super.withdrew(rank);
+					TestWorld.start(deadline);
+				}
+			});
+			CompletableFuture<Membership> one = this.world.joining(1, TestWorld.SETTINGS, deadline);
 			RawRank welcomed = RawRankZero.welcome(listener.accept());
 			welcomed.send(new RankZeroLeft(null));
 			Awaitility.await().until(() -> this.world.events.get(1).withdrawn.contains(0));
@@ -111,23 +125,27 @@ class LeaveTest {
 		}
 	}
 
-	private Leave goodbyeOf(Duration timeout, boolean interrupted, ServerSocket listener) throws Exception {
-		Thread waiting = Thread.ofPlatform().start(() -> joinInVain(timeout));
+	private Leave goodbyeOf(boolean interrupted, ServerSocket listener) throws Exception {
+		CompletableFuture<Boolean> pinged = new CompletableFuture<>();
+		PassingDeadline events = new PassingDeadline(interrupted ? Duration.ZERO : PassingDeadline.UNTIL_LOGGED,
+				(message) -> !interrupted && message.contains("waits at") && TestWorld.join(pinged));
+		Thread waiting = Thread.ofPlatform().start(() -> joinInVain(events));
 		RawRank welcomed = RawRankZero.welcome(listener.accept());
 		welcomed.await(Ping.class);
 		if (interrupted) {
 			waiting.interrupt();
 		}
+		pinged.complete(true);
 		Leave goodbye = welcomed.await(Leave.class);
 		welcomed.close();
 		waiting.join(Duration.ofSeconds(10));
 		return goodbye;
 	}
 
-	private void joinInVain(Duration timeout) {
+	private void joinInVain(PassingDeadline events) {
 		try {
-			Rendezvous.join(RankAssignment.onOneHost(1, 2, this.world.port), TestWorld.SETTINGS,
-					new RecordedControlEvents(), Deadline.after(timeout));
+			Rendezvous.join(RankAssignment.onOneHost(1, 2, this.world.port), TestWorld.SETTINGS, events,
+					events.deadline);
 		}
 		catch (RendezvousException ex) {
 			Thread.currentThread().interrupt();

@@ -19,10 +19,12 @@ import io.tutti.engine.RankAssignment;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.Membership;
 import io.tutti.engine.control.PeerAddress;
+import io.tutti.engine.control.PeerStatus;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousException.Reason;
 import io.tutti.engine.control.RendezvousSettings;
 import io.tutti.engine.spi.Deadline;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -258,8 +260,12 @@ class RendezvousTest {
 	void aProcessThatReplacesARankThatLeftIsNotADuplicate() {
 		TestWorld world = TestWorld.met(2);
 		world.control(1).close();
-		CompletableFuture<Membership> again = world.joining(1, TestWorld.SETTINGS, Duration.ofSeconds(2));
-		RendezvousException late = TestWorld.refusal(again);
+		Awaitility.await()
+			.until(() -> world.control(0).peers().stream().anyMatch((peer) -> peer.state() == PeerStatus.State.LEFT));
+		PassingDeadline refused = new PassingDeadline(PassingDeadline.UNTIL_LOGGED,
+				(message) -> message.contains("waiting for it to form again"));
+		world.events.set(1, refused);
+		RendezvousException late = TestWorld.refusal(world.joining(1, TestWorld.SETTINGS, refused.deadline));
 		assertThat(late.reason()).isEqualTo(Reason.TIMEOUT);
 		assertThat(late).hasMessageContaining("waiting for it to form again");
 		world.close();
@@ -268,8 +274,11 @@ class RendezvousTest {
 	@Test
 	void aTimeoutNamesTheMissingRanksOnEveryRank() {
 		TestWorld world = new TestWorld(4);
-		CompletableFuture<Membership> zero = world.joining(0, TestWorld.SETTINGS, Duration.ofMillis(1500));
-		CompletableFuture<Membership> two = world.joining(2, TestWorld.SETTINGS, Duration.ofSeconds(10));
+		Deadline deadline = TestWorld.held(Duration.ofMillis(500));
+		CompletableFuture<Membership> zero = world.joining(0, TestWorld.SETTINGS, deadline);
+		CompletableFuture<Membership> two = world.joining(2, TestWorld.SETTINGS);
+		Awaitility.await().until(() -> world.events.get(0).pings.get() > 0);
+		TestWorld.start(deadline);
 		for (RendezvousException ex : List.of(TestWorld.refusal(zero), TestWorld.refusal(two))) {
 			assertThat(ex.reason()).isEqualTo(Reason.TIMEOUT);
 			assertThat(ex.missingRanks()).containsExactly(1, 3);
@@ -283,11 +292,17 @@ class RendezvousTest {
 	@Test
 	void aRankWithAnEarlierDeadlineAlsoNamesTheMissingRanks() {
 		TestWorld world = new TestWorld(3);
-		RendezvousSettings quick = TestWorld.heartbeat(Duration.ofMillis(400));
-		CompletableFuture<Membership> zero = world.joining(0, quick, Duration.ofSeconds(4));
-		RendezvousException one = TestWorld.refusal(world.joining(1, quick, Duration.ofSeconds(1)));
+		Deadline later = TestWorld.held(Duration.ofMillis(500));
+		// Logs for the first time when rank 0 has usually told it who is missing.
+		PassingDeadline informed = new PassingDeadline(PassingDeadline.UNTIL_LOGGED.minusSeconds(2),
+				(message) -> message.contains("for rank 2"));
+		world.events.set(1, informed);
+		CompletableFuture<Membership> zero = world.joining(0, TestWorld.SETTINGS, later);
+		RendezvousException one = TestWorld.refusal(world.joining(1, TestWorld.SETTINGS, informed.deadline));
 		assertThat(one.reason()).isEqualTo(Reason.TIMEOUT);
 		assertThat(one.missingRanks()).containsExactly(2);
+		Awaitility.await().until(() -> !world.events.get(0).warnings.isEmpty());
+		TestWorld.start(later);
 		RendezvousException atZero = TestWorld.refusal(zero);
 		assertThat(atZero.missingRanks()).containsExactly(1, 2);
 		assertThat(atZero).hasMessageContaining("rank 1 (joined, but its connection dropped), rank 2");
@@ -296,9 +311,11 @@ class RendezvousTest {
 	@Test
 	void waitingRanksLogTheMissingRanksAndTheDeadlineAtLimitedRate() {
 		TestWorld world = new TestWorld(3);
-		RendezvousSettings quick = TestWorld.heartbeat(Duration.ofMillis(400));
-		CompletableFuture<Membership> zero = world.joining(0, quick, Duration.ofSeconds(4));
-		CompletableFuture<Membership> one = world.joining(1, quick, Duration.ofMillis(4500));
+		Deadline deadline = TestWorld.held(Duration.ofSeconds(4));
+		CompletableFuture<Membership> zero = world.joining(0, TestWorld.SETTINGS, deadline);
+		CompletableFuture<Membership> one = world.joining(1, TestWorld.SETTINGS, Duration.ofSeconds(12));
+		Awaitility.await().atMost(TestWorld.WAIT_LIMIT).until(() -> !world.events.get(1).warnings.isEmpty());
+		TestWorld.start(deadline);
 		TestWorld.refusal(zero);
 		TestWorld.refusal(one);
 		String waits = "waits at 127.0.0.1:" + world.port + " for rank 2; the deadline is in \\d+ ms"
@@ -311,7 +328,10 @@ class RendezvousTest {
 	@Test
 	void aRankLogsThatItCannotReachRankZeroYet() {
 		TestWorld world = new TestWorld(2);
-		TestWorld.refusal(world.joining(1, TestWorld.SETTINGS, Duration.ofMillis(600)));
+		PassingDeadline unconnected = new PassingDeadline(PassingDeadline.UNTIL_LOGGED,
+				(message) -> message.contains("still connects"));
+		world.events.set(1, unconnected);
+		TestWorld.refusal(world.joining(1, TestWorld.SETTINGS, unconnected.deadline));
 		assertThat(world.events.get(1).warnings).singleElement()
 			.asString()
 			.startsWith("rank 1 still connects to rank 0 at 127.0.0.1:" + world.port + " (Connection refused)");

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 import io.tutti.FreePort;
@@ -81,6 +82,18 @@ final class TestWorld implements AutoCloseable {
 		return new RendezvousSettings("job", null, -1, null, null, 7000, Duration.ofSeconds(30), verdict, "", null);
 	}
 
+	/** A deadline that a test starts once the ranks are where the case begins. */
+	static Deadline held(Duration timeout) {
+		Deadline deadline = Deadline.after(timeout);
+		deadline.restart(System.nanoTime() + WAIT_LIMIT.toNanos(), timeout.toNanos());
+		return deadline;
+	}
+
+	/** Starts a held deadline. Rank 0 checks it at each heartbeat, once a second. */
+	static void start(Deadline held) {
+		held.restart(System.nanoTime(), held.timeout().toNanos());
+	}
+
 	void joinAll(RendezvousSettings settings) {
 		List<CompletableFuture<Membership>> joining = IntStream.range(0, this.worldSize)
 			.mapToObj((rank) -> joining(rank, settings))
@@ -99,18 +112,30 @@ final class TestWorld implements AutoCloseable {
 	}
 
 	CompletableFuture<Membership> joining(int rank, int claimedSize, RendezvousSettings settings, Duration timeout) {
-		return joining(new RankAssignment(rank, claimedSize, 0, 1, this.host, this.port), settings, timeout,
-				NameService.SYSTEM);
+		return joining(assignment(rank, claimedSize), settings, timeout, NameService.SYSTEM);
+	}
+
+	CompletableFuture<Membership> joining(int rank, RendezvousSettings settings, Deadline deadline) {
+		return joining(assignment(rank, this.worldSize), settings, () -> deadline, NameService.SYSTEM);
+	}
+
+	private RankAssignment assignment(int rank, int claimedSize) {
+		return new RankAssignment(rank, claimedSize, 0, 1, this.host, this.port);
 	}
 
 	CompletableFuture<Membership> joining(RankAssignment assignment, RendezvousSettings settings, Duration timeout,
 			NameService names) {
+		return joining(assignment, settings, () -> Deadline.after(timeout), names);
+	}
+
+	private CompletableFuture<Membership> joining(RankAssignment assignment, RendezvousSettings settings,
+			Supplier<Deadline> deadline, NameService names) {
 		int rank = assignment.rank();
 		RecordedControlEvents recorded = (rank < this.worldSize) ? this.events.get(rank) : new RecordedControlEvents();
 		CompletableFuture<Membership> result = new CompletableFuture<>();
 		Thread.ofPlatform().daemon().name("join-" + rank).start(() -> {
 			try {
-				result.complete(Rendezvous.join(assignment, settings, recorded, Deadline.after(timeout), names));
+				result.complete(Rendezvous.join(assignment, settings, recorded, deadline.get(), names));
 			}
 			catch (Throwable ex) {
 				result.completeExceptionally(ex);

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.tutti.Failure;
 import io.tutti.engine.spi.CallReport;
@@ -33,6 +34,8 @@ public class RecordedControlEvents implements ControlListener {
 	public final List<Long> asked = new CopyOnWriteArrayList<>();
 
 	public final Map<Long, CallReport> calls = new ConcurrentHashMap<>();
+
+	public final AtomicInteger pings = new AtomicInteger();
 
 	@Override
 	public void failed(Failure verdict) {
@@ -66,6 +69,7 @@ public class RecordedControlEvents implements ControlListener {
 
 	@Override
 	public List<RankProgress> progress() {
+		this.pings.incrementAndGet();
 		return this.entered.entrySet()
 			.stream()
 			.map((entry) -> new RankProgress(entry.getKey(), entry.getValue()))
