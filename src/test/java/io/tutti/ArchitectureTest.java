@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.stream.BaseStream;
 import java.util.stream.Collectors;
 
 import com.tngtech.archunit.base.DescribedPredicate;
@@ -259,7 +260,11 @@ class ArchitectureTest {
 							&& call.getTarget()
 								.getRawParameterTypes()
 								.stream()
-								.noneMatch((type) -> type.isEquivalentTo(Executor.class)))));
+								.noneMatch((type) -> type.isEquivalentTo(Executor.class))))
+			.orShould()
+			.callMethodWhere(DescribedPredicate.describe("makes a stream parallel",
+					(call) -> call.getName().equals("parallelStream") || call.getName().equals("parallel")
+							&& call.getTargetOwner().isAssignableTo(BaseStream.class))));
 	}
 
 	@Test

@@ -196,8 +196,7 @@ class LocalLauncherTest {
 	void theWholeGroupIsRestarted() throws Exception {
 		int code = launcher(program("echo $TORCHELASTIC_RESTART_COUNT >> starts-$RANK; "
 				+ "[ $TORCHELASTIC_RESTART_COUNT = 2 ] && exit 0; [ $RANK = 0 ] && exec sleep 100; "
-				+ "until grep -q $TORCHELASTIC_RESTART_COUNT starts-0; do sleep 0.05; done " + "2> /dev/null; exit 9"),
-				2, 2)
+				+ "until grep -q $TORCHELASTIC_RESTART_COUNT starts-0; do sleep 0.05; done 2> /dev/null; exit 9"), 2, 2)
 			.run();
 		assertThat(code).isZero();
 		assertThat(this.directory.resolve("starts-0")).hasContent("0\n1\n2");

@@ -11,6 +11,8 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
@@ -351,7 +353,9 @@ public final class Engine implements JoinedGroup {
 	public void abort(int code, String reason) {
 		this.world.abort(code, reason);
 		// A world that has failed or is closed breaks no other group any more.
-		this.registry.groups().forEach((group) -> group.abort(code, reason));
+		try (ExecutorService all = Executors.newVirtualThreadPerTaskExecutor()) {
+			this.registry.groups().forEach((group) -> all.execute(() -> group.abort(code, reason)));
+		}
 		this.runtime.abort(code, reason);
 	}
 

@@ -371,7 +371,9 @@ final class FormationProtocol {
 			}
 			Set<Integer> present = Continuation.present(joins);
 			if (hasUnasked(present, answers)) {
+				requireTime();
 				answers = askAll(present);
+				askedNanos = System.nanoTime();
 				continue;
 			}
 			List<Integer> awaited = (base == null) ? absentFounders(joins)

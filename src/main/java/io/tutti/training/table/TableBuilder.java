@@ -1,6 +1,5 @@
 package io.tutti.training.table;
 
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
@@ -148,9 +147,8 @@ final class TableBuilder {
 	 */
 	private void requireNoHeaderAsRow() {
 		boolean undeclared = this.source.header() == null && this.columnNames.isEmpty();
-		int end = isTest() ? this.trainingRows : this.rows;
-		if (undeclared && this.textClasses
-				&& Arrays.stream(this.labels, 1, end).noneMatch((label) -> label == this.labels[0])) {
+		IntStream others = IntStream.range(1, this.rows).filter((row) -> row != this.trainingRows);
+		if (undeclared && this.textClasses && others.noneMatch((row) -> this.labels[row] == this.labels[0])) {
 			throw new MalformedDataException(this.source.file() + " " + this.firstRow + ", column "
 					+ (this.labelIndex + 1) + ": the first line is a row whose class no other row has, or names of"
 					+ " columns; give --header or --no-header");
