@@ -105,8 +105,8 @@ class ProblemAdvice extends ResponseEntityExceptionHandler {
 			HttpHeaders headers, HttpStatusCode status, WebRequest request) {
 		String type = request.getHeader(HttpHeaders.CONTENT_TYPE);
 		ex.getBody()
-			.setDetail("Content-Type " + ((type != null) ? type + " is not supported" : "is missing") + "; supported: "
-					+ MediaType.toString(ex.getSupportedMediaTypes()));
+			.setDetail("Content-Type " + ((type != null && !type.isBlank()) ? type + " is not supported" : "is missing")
+					+ "; supported: " + MediaType.toString(ex.getSupportedMediaTypes()));
 		return super.handleHttpMediaTypeNotSupported(ex, headers, status, request);
 	}
 

@@ -130,6 +130,10 @@ class ControlApiTest {
 			.bodyText()
 			.contains("Content-Type is missing; supported: application/json")
 			.doesNotContain("null");
+		assertThat(this.http.post().uri("/api/v1/roll-call").header("Content-Type", "").content("{}"))
+			.hasStatus(HttpStatus.UNSUPPORTED_MEDIA_TYPE)
+			.bodyText()
+			.contains("Content-Type is missing; supported: application/json");
 	}
 
 	@Test
