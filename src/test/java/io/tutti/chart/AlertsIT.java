@@ -18,6 +18,7 @@ import java.util.stream.Stream;
 
 import com.sun.net.httpserver.HttpServer;
 import io.tutti.FreePort;
+import io.tutti.OwnThread;
 import io.tutti.endtoend.PausingTask;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
@@ -113,7 +114,7 @@ class AlertsIT {
 				requireScraped(prometheus, "tutti_training_loss >= 0");
 				training.kill();
 				restarts = CompletableFuture.runAsync(() -> replaceAPodThreeTimes(prometheus, ports),
-						(task) -> Thread.ofPlatform().daemon().start(task));
+						OwnThread.EXECUTOR);
 				first.order("world 20 0");
 				second.order("world 20 300");
 				requireFired(prometheus, "TuttiStraggler demo-tutti-1-aaaaa");

@@ -16,6 +16,7 @@ import io.tutti.DataType;
 import io.tutti.GroupAbortedException;
 import io.tutti.GroupState;
 import io.tutti.Message;
+import io.tutti.OwnThread;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.Work;
@@ -229,8 +230,7 @@ class AsyncCallTest {
 		onGroupsWithin(connection, 50, (group, round) -> {
 			int[] value = { 1 };
 			group.allReduce(value, ReduceOp.SUM);
-			CompletableFuture.runAsync(group::close, (task) -> Thread.ofPlatform().daemon().start(task))
-				.get(20, TimeUnit.SECONDS);
+			CompletableFuture.runAsync(group::close, OwnThread.EXECUTOR).get(20, TimeUnit.SECONDS);
 			assertThat(value).containsExactly(4);
 		});
 	}

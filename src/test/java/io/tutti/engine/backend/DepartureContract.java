@@ -18,6 +18,7 @@ import io.tutti.Failure;
 import io.tutti.GroupAbortedException;
 import io.tutti.GroupState;
 import io.tutti.Message;
+import io.tutti.OwnThread;
 import io.tutti.PeerLostException;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
@@ -564,8 +565,7 @@ abstract class DepartureContract {
 		try (DepartingWorld world = world(3, timeouts)) {
 			Work<?> work = Unmatched.RECEIVE.start(world.group(1), 2);
 			world.leave(0);
-			assertThat(CompletableFuture.runAsync(world.group(1)::close,
-					(task) -> Thread.ofPlatform().daemon().start(task)))
+			assertThat(CompletableFuture.runAsync(world.group(1)::close, OwnThread.EXECUTOR))
 				.succeedsWithin(LIMIT.dividedBy(2));
 			assertThat(failure(work::await)).isInstanceOf(GroupAbortedException.class);
 		}

@@ -15,6 +15,7 @@ import io.tutti.Collective;
 import io.tutti.CollectiveListener;
 import io.tutti.Failure;
 import io.tutti.GroupState;
+import io.tutti.OwnThread;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
@@ -178,8 +179,7 @@ class GroupRegistryTest {
 		formed.complete(registry.form(PART,
 				(identity, latch) -> new DefaultProcessGroup(identity, failing(), latch, (failure) -> {
 				}, new Timeouts(LIMIT, LIMIT, LIMIT, Duration.ofMillis(50), LIMIT))));
-		CompletableFuture<Void> call = CompletableFuture.runAsync(formed.join()::barrier,
-				(task) -> Thread.ofPlatform().daemon().start(task));
+		CompletableFuture<Void> call = CompletableFuture.runAsync(formed.join()::barrier, OwnThread.EXECUTOR);
 		assertThat(call).failsWithin(Duration.ofSeconds(5)).withThrowableThat().withMessageContaining("a defect");
 		assertThat(closed.await(5, TimeUnit.SECONDS)).isTrue();
 	}
@@ -276,7 +276,7 @@ class GroupRegistryTest {
 						part.barrier();
 					}
 				}
-			}, (task) -> Thread.ofPlatform().daemon().start(task));
+			}, OwnThread.EXECUTOR);
 			for (long seen = 0; !leaving.isDone();) {
 				long now = this.registry.totals(Collective.BARRIER).success().count();
 				assertThat(now).isGreaterThanOrEqualTo(seen);

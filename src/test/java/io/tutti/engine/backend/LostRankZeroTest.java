@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.tutti.CollectiveException;
 import io.tutti.FreePort;
+import io.tutti.OwnThread;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import org.junit.jupiter.api.AfterEach;
@@ -121,9 +122,7 @@ class LostRankZeroTest {
 
 	private String line(int rank) throws Exception {
 		BufferedReader output = this.outputs.get(rank);
-		return CompletableFuture
-			.supplyAsync(() -> output.lines().findFirst().orElse("no line"),
-					(task) -> Thread.ofPlatform().daemon().start(task))
+		return CompletableFuture.supplyAsync(() -> output.lines().findFirst().orElse("no line"), OwnThread.EXECUTOR)
 			.get(PROMPT_SECONDS, TimeUnit.SECONDS);
 	}
 

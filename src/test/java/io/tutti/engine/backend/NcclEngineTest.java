@@ -23,6 +23,7 @@ import io.tutti.Failure;
 import io.tutti.FreePort;
 import io.tutti.GroupAbortedException;
 import io.tutti.GroupState;
+import io.tutti.OwnThread;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.Transfer;
@@ -324,7 +325,7 @@ class NcclEngineTest {
 					group.allReduce(segment(one), DataType.FLOAT32, ReduceOp.SUM);
 					group.send(Arena.ofAuto().allocate(4), DataType.FLOAT32, 0, 0);
 					collectives(group, LONG).allReduce(one, ReduceOp.SUM).close();
-				}, (task) -> Thread.ofPlatform().daemon().start(task)).get();
+				}, OwnThread.EXECUTOR).get();
 				NcclGroup.of(group).communicator().barrier();
 			}
 		}

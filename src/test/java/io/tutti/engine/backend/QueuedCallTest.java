@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import io.tutti.CollectiveTimeoutException;
 import io.tutti.DataType;
 import io.tutti.GroupAbortedException;
+import io.tutti.OwnThread;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.engine.Timeouts;
@@ -52,9 +53,8 @@ class QueuedCallTest {
 	void anAsynchronousCallBehindALongOneFailsAtItsOwnDeadline() {
 		SimulatedWorld brief = new SimulatedWorld(2, LONG.withCollective(Duration.ofMillis(200)));
 		try (brief) {
-			CompletableFuture<Void> ahead = CompletableFuture.runAsync(
-					() -> brief.group(0).withTimeout(Duration.ofMinutes(5)).barrier(),
-					(task) -> Thread.ofPlatform().daemon().start(task));
+			CompletableFuture<Void> ahead = CompletableFuture
+				.runAsync(() -> brief.group(0).withTimeout(Duration.ofMinutes(5)).barrier(), OwnThread.EXECUTOR);
 			while (brief.group(0).lastEntered() < 0) {
 				Thread.onSpinWait();
 			}

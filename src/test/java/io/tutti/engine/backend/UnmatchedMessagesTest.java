@@ -15,6 +15,7 @@ import io.tutti.CollectiveTimeoutException;
 import io.tutti.DataType;
 import io.tutti.GroupAbortedException;
 import io.tutti.Message;
+import io.tutti.OwnThread;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.PointToPointPair.Kind;
@@ -183,9 +184,8 @@ class UnmatchedMessagesTest {
 	void anAsynchronousReceiveFailsAtItsDeadlineWhileASynchronousOneWaits(Kind kind) throws Exception {
 		try (PointToPointPair pair = new PointToPointPair(kind)) {
 			PointToPointEngine receiver = pair.engine(0);
-			CompletableFuture<Long> waiting = CompletableFuture.supplyAsync(
-					() -> receiver.receive(buffer(10), DataType.INT8, 1, 8, LIMIT),
-					(task) -> Thread.ofPlatform().daemon().start(task));
+			CompletableFuture<Long> waiting = CompletableFuture
+				.supplyAsync(() -> receiver.receive(buffer(10), DataType.INT8, 1, 8, LIMIT), OwnThread.EXECUTOR);
 			assertThat(receiver.receiveAsync(buffer(10), DataType.INT8, 1, 9, SOON.multipliedBy(5)))
 				.failsWithin(LIMIT.dividedBy(2))
 				.withThrowableThat()

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 
+import io.tutti.OwnThread;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.control.ControlMessage.ForeignHello;
 import io.tutti.engine.control.ControlMessage.Ping;
@@ -148,10 +149,11 @@ class HostileClientsTest {
 	@Test
 	void aRankReportsAPeerThatIsNotRankZero() throws IOException {
 		try (ServerSocket stranger = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
-			CompletableFuture<Membership> joining = CompletableFuture.supplyAsync(
-					() -> Rendezvous.join(RankAssignment.onOneHost(1, 2, stranger.getLocalPort()), TestWorld.SETTINGS,
-							new RecordedControlEvents(), Deadline.after(TestWorld.WAIT_LIMIT)),
-					(task) -> Thread.ofPlatform().daemon().start(task));
+			CompletableFuture<Membership> joining = CompletableFuture
+				.supplyAsync(
+						() -> Rendezvous.join(RankAssignment.onOneHost(1, 2, stranger.getLocalPort()),
+								TestWorld.SETTINGS, new RecordedControlEvents(), Deadline.after(TestWorld.WAIT_LIMIT)),
+						OwnThread.EXECUTOR);
 			try (Socket socket = stranger.accept(); OutputStream out = socket.getOutputStream()) {
 				out.write("HTTP/1.1 400 Bad Request\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
 				RendezvousException ex = TestWorld.refusal(joining);

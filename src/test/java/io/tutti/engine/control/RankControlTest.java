@@ -12,6 +12,7 @@ import io.tutti.Collective;
 import io.tutti.CollectiveException;
 import io.tutti.Failure;
 import io.tutti.Failure.Kind;
+import io.tutti.OwnThread;
 import io.tutti.engine.control.ControlMessage.Departed;
 import io.tutti.engine.control.ControlMessage.Drain;
 import io.tutti.engine.control.ControlMessage.ForwardedTrace;
@@ -157,8 +158,8 @@ class RankControlTest {
 	@Test
 	void aQueryDoesNotWaitForARankThatIsLostMeanwhile() {
 		RankControl control = rank(0);
-		CompletableFuture<Map<Integer, Duration>> answers = CompletableFuture.supplyAsync(
-				() -> control.rollCall(Duration.ofMinutes(1)), (task) -> Thread.ofPlatform().daemon().start(task));
+		CompletableFuture<Map<Integer, Duration>> answers = CompletableFuture
+			.supplyAsync(() -> control.rollCall(Duration.ofMinutes(1)), OwnThread.EXECUTOR);
 		Awaitility.await().until(() -> !this.sent.isEmpty());
 		this.peers.gone(1, PeerStatus.State.LOST);
 		assertThat(answers).succeedsWithin(Duration.ofSeconds(5)).isEqualTo(Map.of(0, Duration.ZERO));
@@ -177,8 +178,8 @@ class RankControlTest {
 	@Test
 	void aQueryEndsWhenTheRankLeaves() {
 		RankControl control = rank(0);
-		CompletableFuture<Map<Integer, Duration>> answers = CompletableFuture.supplyAsync(
-				() -> control.rollCall(Duration.ofMinutes(1)), (task) -> Thread.ofPlatform().daemon().start(task));
+		CompletableFuture<Map<Integer, Duration>> answers = CompletableFuture
+			.supplyAsync(() -> control.rollCall(Duration.ofMinutes(1)), OwnThread.EXECUTOR);
 		Awaitility.await().until(() -> !this.sent.isEmpty());
 		control.close();
 		assertThat(answers).succeedsWithin(Duration.ofSeconds(5)).isEqualTo(Map.of(0, Duration.ZERO));

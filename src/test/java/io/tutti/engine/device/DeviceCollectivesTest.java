@@ -13,6 +13,7 @@ import io.tutti.CollectiveMismatchException;
 import io.tutti.ExitCode;
 import io.tutti.GroupAbortedException;
 import io.tutti.GroupState;
+import io.tutti.OwnThread;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.engine.Timeouts;
@@ -297,7 +298,7 @@ class DeviceCollectivesTest {
 
 	/** On a thread of its own, since the common pool may have one only. */
 	private static CompletableFuture<Void> started(Runnable call) {
-		return CompletableFuture.runAsync(call, (task) -> Thread.ofPlatform().daemon().start(task));
+		return CompletableFuture.runAsync(call, OwnThread.EXECUTOR);
 	}
 
 	/** The streams of the staging, or the default stream. */
@@ -506,9 +507,8 @@ class DeviceCollectivesTest {
 	void aGroupThatClosesDuringACallFailsItAndFreesPinnedMemoryOnce() throws Exception {
 		DeviceCollectives collectives = collectives(0, ALLOWED);
 		try (DeviceBuffer own = buffer(0, SEVERAL_CHUNKS)) {
-			CompletableFuture<Void> call = CompletableFuture.runAsync(
-					() -> collectives.allReduceInPlace(own, ReduceOp.SUM),
-					(task) -> Thread.ofPlatform().daemon().start(task));
+			CompletableFuture<Void> call = CompletableFuture
+				.runAsync(() -> collectives.allReduceInPlace(own, ReduceOp.SUM), OwnThread.EXECUTOR);
 			Awaitility.await().atMost(LONG).until(() -> this.world.group(0).lastEntered() >= 0);
 			this.world.group(0).close();
 			assertThat(call).failsWithin(LONG)

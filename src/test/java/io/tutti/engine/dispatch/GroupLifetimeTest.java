@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 
+import io.tutti.OwnThread;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -59,7 +60,7 @@ class GroupLifetimeTest {
 	}
 
 	private static CompletableFuture<Void> closing(GroupLifetime lifetime) {
-		return CompletableFuture.runAsync(lifetime::close, (task) -> Thread.ofPlatform().daemon().start(task));
+		return CompletableFuture.runAsync(lifetime::close, OwnThread.EXECUTOR);
 	}
 
 	private static void join(CountDownLatch latch) {

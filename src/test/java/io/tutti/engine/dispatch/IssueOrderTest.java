@@ -5,6 +5,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
+import io.tutti.OwnThread;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -25,7 +26,7 @@ class IssueOrderTest {
 		this.order.forgo(several, 3);
 		assertThat(this.order.isTurn(running)).isTrue();
 		CompletableFuture<Void> waiting = CompletableFuture.runAsync(() -> this.order.awaitTurn(next),
-				(task) -> Thread.ofPlatform().daemon().start(task));
+				OwnThread.EXECUTOR);
 		this.order.pass(running);
 		assertThat(this.order.isTurn(next)).isTrue();
 		waiting.orTimeout(20, TimeUnit.SECONDS).join();

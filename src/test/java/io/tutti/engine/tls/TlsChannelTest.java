@@ -18,6 +18,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
+import io.tutti.OwnThread;
 import io.tutti.engine.tls.TlsException.Reason;
 import org.bouncycastle.asn1.x509.KeyPurposeId;
 import org.junit.jupiter.api.AfterEach;
@@ -314,7 +315,7 @@ class TlsChannelTest {
 			catch (IOException ex) {
 				throw new UncheckedIOException(ex);
 			}
-		}, (task) -> Thread.ofPlatform().daemon().start(task));
+		}, OwnThread.EXECUTOR);
 		ByteBuffer got = ByteBuffer.allocate(sent.length);
 		while (got.hasRemaining()) {
 			ByteBuffer part = got.slice(got.position(), Math.min(capacity, got.remaining()));

@@ -5,6 +5,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.tutti.BadConfigurationException;
 import io.tutti.ExitCode;
+import io.tutti.OwnThread;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
@@ -102,8 +103,7 @@ class ProcessGroupAutoConfigurationTest {
 		GroupLifecycle lifecycle = lifecycle(joiner);
 		ProcessGroup group = FormingGroup.of(lifecycle, EngineSettings.DEFAULTS.timeouts().rendezvous());
 		lifecycle.start();
-		CompletableFuture<Integer> rank = CompletableFuture.supplyAsync(group::rank,
-				(task) -> Thread.ofPlatform().daemon().start(task));
+		CompletableFuture<Integer> rank = CompletableFuture.supplyAsync(group::rank, OwnThread.EXECUTOR);
 		joiner.waiting().get(10, TimeUnit.SECONDS);
 		assertThat(rank).isNotDone();
 		assertThat(group.toString()).contains("FORMING");

@@ -13,6 +13,7 @@ import io.tutti.CollectiveListener;
 import io.tutti.ElasticEvent;
 import io.tutti.ExitCode;
 import io.tutti.FreePort;
+import io.tutti.OwnThread;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.bootstrap.Endpoint;
@@ -103,7 +104,7 @@ class ElasticTrainingRunTest {
 		try {
 			List<CompletableFuture<Integer>> codes = Stream.of(0, 1)
 				.map((rank) -> CompletableFuture.supplyAsync(() -> run(ranks.get(rank)).run(stops.get(rank)),
-						(task) -> Thread.ofPlatform().daemon().start(task)))
+						OwnThread.EXECUTOR))
 				.toList();
 			assertThat(codes).allSatisfy((code) -> assertThat(code).succeedsWithin(Duration.ofSeconds(50))
 				.isEqualTo(ExitCode.STOPPED_ON_REQUEST));

@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.tutti.CollectiveException;
 import io.tutti.Failure;
+import io.tutti.OwnThread;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.CallMatch;
 import io.tutti.engine.spi.GroupBackend;
@@ -52,8 +53,7 @@ class HttpCollectivesTest {
 				new BarrierOutcome(BarrierOutcome.Result.PASSED, label, 0, 3, 0, List.of(0L, 0L, 0L), List.of()), 0,
 				List.of(new CallMatch.Announced(0, call))));
 		this.group.onBeside(new StuckBackend(underWay, lost));
-		CompletableFuture<MvcTestResult> answer = CompletableFuture.supplyAsync(this::allReduce,
-				(task) -> Thread.ofPlatform().daemon().start(task));
+		CompletableFuture<MvcTestResult> answer = CompletableFuture.supplyAsync(this::allReduce, OwnThread.EXECUTOR);
 		assertThat(underWay.await(20, TimeUnit.SECONDS)).isTrue();
 		for (String probe : List.of("liveness", "readiness")) {
 			assertThat(this.http.get().uri("/actuator/health/" + probe)).hasStatusOk();

@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.tutti.CollectiveException;
 import io.tutti.Failure;
+import io.tutti.OwnThread;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.CallMatch;
 import io.tutti.service.TuttiApplication;
@@ -55,8 +56,8 @@ class UnansweredCallTest {
 					new BarrierOutcome(BarrierOutcome.Result.PASSED, label, 0, 3, 0, List.of(0L, 0L, 0L), List.of()), 1,
 					List.of(new CallMatch.Announced(0, call)));
 		});
-		assertThat(CompletableFuture.supplyAsync(this::allReduce, (task) -> Thread.ofPlatform().daemon().start(task))
-			.get(20, TimeUnit.SECONDS)).hasStatus(HttpStatus.SERVICE_UNAVAILABLE)
+		assertThat(CompletableFuture.supplyAsync(this::allReduce, OwnThread.EXECUTOR).get(20, TimeUnit.SECONDS))
+			.hasStatus(HttpStatus.SERVICE_UNAVAILABLE)
 			.bodyText()
 			.contains("rank 0", "it did not answer");
 		assertThat(matched).as("the other ranks would wait for this one").hasValue(0);

@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.tutti.CollectiveException;
 import io.tutti.Failure;
+import io.tutti.OwnThread;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.CallMatch;
 import io.tutti.service.TuttiApplication;
@@ -60,9 +61,7 @@ class UnformedCallsTest {
 					null);
 		});
 		for (int call = 0; call < 2; call++) {
-			assertThat(
-					CompletableFuture.supplyAsync(this::allReduce, (task) -> Thread.ofPlatform().daemon().start(task))
-						.get(20, TimeUnit.SECONDS))
+			assertThat(CompletableFuture.supplyAsync(this::allReduce, OwnThread.EXECUTOR).get(20, TimeUnit.SECONDS))
 				.hasStatus(HttpStatus.SERVICE_UNAVAILABLE)
 				.bodyText()
 				.contains("rank 2", "no memory");
@@ -76,9 +75,7 @@ class UnformedCallsTest {
 			throw new OutOfMemoryError("made to fail");
 		});
 		for (int call = 0; call < 2; call++) {
-			assertThat(
-					CompletableFuture.supplyAsync(this::allReduce, (task) -> Thread.ofPlatform().daemon().start(task))
-						.get(20, TimeUnit.SECONDS))
+			assertThat(CompletableFuture.supplyAsync(this::allReduce, OwnThread.EXECUTOR).get(20, TimeUnit.SECONDS))
 				.hasStatus(HttpStatus.INTERNAL_SERVER_ERROR);
 		}
 		assertThat(this.matched).hasValue(1);

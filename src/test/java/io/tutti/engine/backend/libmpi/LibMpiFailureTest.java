@@ -15,6 +15,7 @@ import io.tutti.CollectiveTimeoutException;
 import io.tutti.DataType;
 import io.tutti.Failure;
 import io.tutti.Message;
+import io.tutti.OwnThread;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.Transfer;
@@ -171,7 +172,7 @@ class LibMpiFailureTest {
 	void aVerdictEndsAProbeThatDoesNotWaitForAMessageWhileTheLibraryBlocks() {
 		block();
 		CompletableFuture<Message> probe = CompletableFuture.supplyAsync(() -> this.messages.peek(1, 7, NEVER),
-				(task) -> Thread.ofPlatform().daemon().start(task));
+				OwnThread.EXECUTOR);
 		this.latch.trip(ABORTED);
 		assertThat(probe).failsWithin(LIMIT).withThrowableThat().withMessageContaining(ABORTED.detail());
 	}

@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.tutti.DataType;
 import io.tutti.FreePort;
+import io.tutti.OwnThread;
 import io.tutti.ReduceOp;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.RankThreads;
@@ -44,8 +45,7 @@ class MpiTest {
 	@Test
 	void twoRanksJoinAtTheGivenAddress() throws Exception {
 		String address = "127.0.0.1:" + FreePort.next();
-		CompletableFuture<Integer> other = CompletableFuture.supplyAsync(() -> sumOf(1, address),
-				(task) -> Thread.ofPlatform().daemon().start(task));
+		CompletableFuture<Integer> other = CompletableFuture.supplyAsync(() -> sumOf(1, address), OwnThread.EXECUTOR);
 		assertThat(sumOf(0, address)).isEqualTo(1);
 		assertThat(other.get(30, TimeUnit.SECONDS)).isEqualTo(1);
 	}

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 
+import io.tutti.OwnThread;
 import io.tutti.ReduceOp;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.device.DeviceBuffer;
@@ -215,7 +216,7 @@ class CommunicatorGroupTest {
 		List<DeviceOperands> operands = operands(buffers(group, 1, 2));
 		this.nccl.blocks("allReduce", release);
 		CompletableFuture<Void> stuck = CompletableFuture.runAsync(() -> group.allReduce(operands, SUM),
-				(task) -> Thread.ofPlatform().daemon().start(task));
+				OwnThread.EXECUTOR);
 		Awaitility.await().until(() -> this.nccl.count("allReduce") == 1);
 		group.close();
 		assertThat(this.nccl.count("commAbort")).isEqualTo(2);
@@ -232,7 +233,7 @@ class CommunicatorGroupTest {
 		List<DeviceOperands> operands = operands(buffers(group, 1, 2));
 		this.nccl.blocks("broadcast", release);
 		CompletableFuture<Void> stuck = CompletableFuture.runAsync(() -> group.broadcast(operands, 0),
-				(task) -> Thread.ofPlatform().daemon().start(task));
+				OwnThread.EXECUTOR);
 		Awaitility.await().until(() -> this.nccl.count("broadcast") == 1);
 		group.abort();
 		release.countDown();

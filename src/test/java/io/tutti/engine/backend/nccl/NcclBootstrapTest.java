@@ -10,6 +10,7 @@ import io.tutti.CollectiveTimeoutException;
 import io.tutti.ExitCode;
 import io.tutti.Failure;
 import io.tutti.GroupAbortedException;
+import io.tutti.OwnThread;
 import io.tutti.PeerLostException;
 import io.tutti.engine.control.RecordCodec;
 import io.tutti.engine.failure.DepartedRanks;
@@ -57,8 +58,7 @@ class NcclBootstrapTest {
 	}
 
 	private CompletableFuture<Void> creating() {
-		CompletableFuture<Void> creation = CompletableFuture.runAsync(() -> create(LONG),
-				(task) -> Thread.ofPlatform().daemon().start(task));
+		CompletableFuture<Void> creation = CompletableFuture.runAsync(() -> create(LONG), OwnThread.EXECUTOR);
 		Awaitility.await().until(() -> this.nccl.count("commInitRankConfig") == 1);
 		return creation;
 	}
@@ -88,7 +88,7 @@ class NcclBootstrapTest {
 	@Test
 	void aRankMayLeaveOnceItsCommunicatorIsCreated() {
 		CompletableFuture<GroupBackend> other = CompletableFuture.supplyAsync(() -> create(1, new FailureLatch(), LONG),
-				(task) -> Thread.ofPlatform().daemon().start(task));
+				OwnThread.EXECUTOR);
 		Awaitility.await().until(() -> this.nccl.count("commInitRankConfig") == 1);
 		this.latch.departed().add(1, DepartedRanks.NONE_COMPLETED);
 		try (GroupBackend own = create(0, this.latch, LONG); GroupBackend peer = other.join()) {

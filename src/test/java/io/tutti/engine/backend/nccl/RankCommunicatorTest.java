@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
+import io.tutti.OwnThread;
 import io.tutti.ReduceOp;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.device.DeviceBuffer;
@@ -198,8 +199,7 @@ class RankCommunicatorTest {
 				assertThat(firstHasEntered.await(20, TimeUnit.SECONDS)).isTrue();
 			}
 			else {
-				CompletableFuture<Void> barrier = CompletableFuture.runAsync(communicator::barrier,
-						(task) -> Thread.ofPlatform().daemon().start(task));
+				CompletableFuture<Void> barrier = CompletableFuture.runAsync(communicator::barrier, OwnThread.EXECUTOR);
 				Awaitility.await().until(() -> this.nccl.count("allReduce") == 1);
 				assertThat(barrier).isNotDone();
 				firstHasEntered.countDown();
@@ -366,7 +366,7 @@ class RankCommunicatorTest {
 				DeviceBuffer buffer = buffer(communicator, 1);
 				communicator.operations().allReduce(DeviceOperands.inPlace(buffer), SUM);
 				CompletableFuture<Void> waiting = CompletableFuture.runAsync(communicator::synchronize,
-						(task) -> Thread.ofPlatform().daemon().start(task));
+						OwnThread.EXECUTOR);
 				communicator.abort();
 				communicator.abort();
 				assertThat(waiting).failsWithin(Duration.ofSeconds(10))
@@ -386,8 +386,7 @@ class RankCommunicatorTest {
 		DeviceBuffer buffer = buffer(communicator, 1);
 		this.nccl.blocks("allReduce", release);
 		CompletableFuture<Void> stuck = CompletableFuture.runAsync(
-				() -> communicator.operations().allReduce(DeviceOperands.inPlace(buffer), SUM),
-				(task) -> Thread.ofPlatform().daemon().start(task));
+				() -> communicator.operations().allReduce(DeviceOperands.inPlace(buffer), SUM), OwnThread.EXECUTOR);
 		Awaitility.await().until(() -> this.nccl.count("allReduce") == 1);
 		communicator.abort();
 		assertThat(this.nccl.count("commAbort")).isOne();
@@ -623,7 +622,7 @@ class RankCommunicatorTest {
 	private RankCommunicator pairWithALostRank() {
 		CompletableFuture<RankCommunicator> other = CompletableFuture.supplyAsync(
 				() -> RankCommunicator.create(this.nccl.library(), this.id, new RankPlacement(1, 2, 1), null, LONG),
-				(task) -> Thread.ofPlatform().daemon().start(task));
+				OwnThread.EXECUTOR);
 		RankCommunicator communicator = RankCommunicator.create(this.nccl.library(), this.id,
 				new RankPlacement(0, 2, 0), null, LONG);
 		other.join().abort();
@@ -757,7 +756,7 @@ class RankCommunicatorTest {
 
 	/** Runs on a new thread, since the common pool may have only one. */
 	private static CompletableFuture<Void> onThread(Runnable task) {
-		return CompletableFuture.runAsync(task, (run) -> Thread.ofPlatform().daemon().start(run));
+		return CompletableFuture.runAsync(task, OwnThread.EXECUTOR);
 	}
 
 	private RankCommunicator alone() {

@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.tutti.CollectiveException;
 import io.tutti.Failure;
+import io.tutti.OwnThread;
 import io.tutti.engine.control.CallMatch;
 import io.tutti.engine.control.ControlMessage.Request;
 import io.tutti.engine.control.RankControl;
@@ -29,7 +30,7 @@ class LabelledWaitsTest {
 	@Test
 	void aWaitThatEndsBecauseThisRankLeavesNamesThisRank() throws Exception {
 		CompletableFuture<CallMatch> waiting = CompletableFuture.supplyAsync(() -> this.waits.enter(WAIT, null),
-				(task) -> Thread.ofPlatform().daemon().start(task));
+				OwnThread.EXECUTOR);
 		assertThat(this.entered.await(10, TimeUnit.SECONDS)).isTrue();
 		this.waits.close();
 		assertThat(waiting).failsWithin(Duration.ofSeconds(10))
