@@ -2,6 +2,8 @@ package io.tutti.engine.algorithm;
 
 import java.lang.foreign.Arena;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Native memory for data that an algorithm must hold outside the caller's buffers. There
  * is one per group, since calls of a group run one at a time. Its size is bounded, so no
@@ -14,9 +16,12 @@ public final class Scratch implements AutoCloseable {
 
 	private static final long ALIGNMENT = 64;
 
-	private final Arena arena = Arena.ofShared();
-
 	private final long bytes;
+
+	/**
+	 * Closing one costs a handshake with every thread, so that it is made on first use.
+	 */
+	private @Nullable Arena arena;
 
 	private long address;
 
@@ -27,8 +32,10 @@ public final class Scratch implements AutoCloseable {
 
 	/** Start address. */
 	public long address() {
-		if (this.address == 0) {
-			this.address = this.arena.allocate(this.bytes, ALIGNMENT).address();
+		if (this.arena == null) {
+			Arena made = Arena.ofShared();
+			this.address = made.allocate(this.bytes, ALIGNMENT).address();
+			this.arena = made;
 		}
 		return this.address;
 	}
@@ -40,7 +47,9 @@ public final class Scratch implements AutoCloseable {
 
 	@Override
 	public void close() {
-		this.arena.close();
+		if (this.arena != null) {
+			this.arena.close();
+		}
 	}
 
 }

@@ -3,6 +3,8 @@ package io.tutti.engine.dispatch;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Native memory that replaces a heap buffer during a call, since the data path uses
  * addresses. Grows to the largest buffer used and lives as long as its group.
@@ -11,7 +13,10 @@ final class StagingBuffer implements AutoCloseable {
 
 	private static final long ALIGNMENT = 64;
 
-	private Arena arena = Arena.ofShared();
+	/**
+	 * Closing one costs a handshake with every thread, so that it is made on first use.
+	 */
+	private @Nullable Arena arena;
 
 	private MemorySegment memory = MemorySegment.NULL;
 
@@ -33,13 +38,15 @@ final class StagingBuffer implements AutoCloseable {
 			larger.close();
 			throw ex;
 		}
-		this.arena.close();
+		close();
 		this.arena = larger;
 	}
 
 	@Override
 	public void close() {
-		this.arena.close();
+		if (this.arena != null) {
+			this.arena.close();
+		}
 	}
 
 }

@@ -40,8 +40,9 @@ class BackendCloseTest {
 	void aBackendReleasesTheMemoryOfItsAlgorithmsThoughItsTransportFails() {
 		GroupIdentity identity = GroupIdentity.world(0, 2, 0);
 		SimulatedTransport transport = new SimulatedTransport(identity, new FailureLatch(), new SimulatedNetwork(2));
-		GroupBackend backend = new TransportGroupBackend("tcp", identity, transport, ReductionKernels.get(),
+		TransportGroupBackend backend = new TransportGroupBackend("tcp", identity, transport, ReductionKernels.get(),
 				AlgorithmOverrides.NONE);
+		backend.scratch().address();
 		transport.close();
 		assertThatThrownBy(backend::close).hasMessage("Already closed").hasNoSuppressedExceptions();
 		assertThatThrownBy(backend::close).satisfies((ex) -> assertThat(ex.getSuppressed()).hasSize(1));

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -46,7 +47,7 @@ abstract class PointToPointContract {
 
 	private static byte[] content(int seed, int bytes) {
 		byte[] content = new byte[bytes];
-		new Random(seed).nextBytes(content);
+		new SplittableRandom(seed).nextBytes(content);
 		return content;
 	}
 

@@ -198,7 +198,7 @@ abstract class SplitContract {
 				}
 				else {
 					while (half.failure() == null) {
-						Thread.onSpinWait();
+						Thread.sleep(1);
 					}
 				}
 				return null;

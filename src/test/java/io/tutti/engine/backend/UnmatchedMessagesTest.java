@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -48,7 +49,7 @@ class UnmatchedMessagesTest {
 
 	private static MemorySegment content(int seed, int bytes) {
 		byte[] content = new byte[bytes];
-		new Random(seed).nextBytes(content);
+		new SplittableRandom(seed).nextBytes(content);
 		return MemorySegment.ofArray(content);
 	}
 

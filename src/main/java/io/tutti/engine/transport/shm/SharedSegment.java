@@ -39,7 +39,6 @@ final class SharedSegment implements AutoCloseable {
 		this.named = named;
 		try {
 			this.memory = channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes, this.arena);
-			this.memory.load();
 		}
 		catch (IOException | RuntimeException | Error ex) {
 			this.arena.close();
