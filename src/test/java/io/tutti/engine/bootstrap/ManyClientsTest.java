@@ -42,20 +42,23 @@ class ManyClientsTest {
 		CompletableFuture<Membership> zero = world.joining(0, TestWorld.SETTINGS);
 		List<RawRank> ranks = new ArrayList<>();
 		try (world) {
-			List<CompletableFuture<RawRank>> joins = IntStream.range(1, worldSize)
-				.mapToObj((rank) -> join(new RawRank(world.port), rank, worldSize, ranks))
-				.toList();
-			world.members.put(0, TestWorld.join(zero));
-			long allocated = allocatedBytes("tutti-r0-control");
-			Roster roster = TestWorld.join(joins.getFirst()).await(Roster.class);
-			assertThat(roster.peers()).extracting(PeerAddress::rank)
-				.containsExactlyElementsOf(IntStream.range(0, worldSize).boxed().toList());
-			ByteBuffer frame = MessageCodec.encode(roster);
-			joins.stream().skip(1).forEach((join) -> TestWorld.join(join).awaitExactly(frame));
-			return allocated;
-		}
-		finally {
-			ranks.forEach(RawRank::close);
+			try {
+				List<CompletableFuture<RawRank>> joins = IntStream.range(1, worldSize)
+					.mapToObj((rank) -> join(new RawRank(world.port), rank, worldSize, ranks))
+					.toList();
+				world.members.put(0, TestWorld.join(zero));
+				long allocated = allocatedBytes("tutti-r0-control");
+				Roster roster = TestWorld.join(joins.getFirst()).await(Roster.class);
+				assertThat(roster.peers()).extracting(PeerAddress::rank)
+					.containsExactlyElementsOf(IntStream.range(0, worldSize).boxed().toList());
+				ByteBuffer frame = MessageCodec.encode(roster);
+				joins.stream().skip(1).forEach((join) -> TestWorld.join(join).awaitExactly(frame));
+				return allocated;
+			}
+			finally {
+				// First, since rank 0 waits for ranks that have not left.
+				ranks.forEach(RawRank::close);
+			}
 		}
 	}
 
