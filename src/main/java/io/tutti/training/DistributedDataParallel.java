@@ -493,11 +493,11 @@ public final class DistributedDataParallel implements AutoCloseable {
 
 	/** Elements that share memory cannot be replaced by rank 0's. */
 	private static void requireOwnElements(Parameter any) {
-		int expanded = TensorMemory.expandedDimension(any.tensor());
-		if (expanded >= 0) {
-			throw new IllegalArgumentException(
-					"elements of tensor " + any.name() + " of shape " + TensorMemory.shape(any.tensor())
-							+ " share memory (dimension " + expanded + " is expanded): register a clone of it");
+		Tensor tensor = any.tensor();
+		if (TensorMemory.sharesElements(tensor)) {
+			throw new IllegalArgumentException("elements of tensor " + any.name() + " of shape "
+					+ TensorMemory.shape(tensor) + " share memory (its strides are "
+					+ TensorMemory.joined(TensorMemory.strides(tensor)) + "): register a clone of it");
 		}
 	}
 

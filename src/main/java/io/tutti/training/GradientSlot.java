@@ -109,7 +109,9 @@ final class GradientSlot {
 
 	/**
 	 * Records the state of the gradient before autograd may accumulate into it. If that
-	 * of the step before has been dropped, the next one may get its address.
+	 * of the step before has been dropped, the next one may get its address. If it was
+	 * changed in place, such as scaled, it is still that of the step before, unless it
+	 * was set to zero.
 	 */
 	void announce() {
 		if (this.concealed && isUntouched()) {
@@ -118,7 +120,14 @@ final class GradientSlot {
 		}
 		this.before = current();
 		if (!this.before.equals(this.reduced)) {
-			this.reduced = State.UNDEFINED;
+			boolean changed = this.before.address() == this.reduced.address() && !isZero();
+			this.reduced = changed ? this.before : State.UNDEFINED;
+		}
+	}
+
+	private boolean isZero() {
+		try (Tensor gradient = this.parameter.tensor().grad(); Tensor any = gradient.any()) {
+			return !any.item_bool();
 		}
 	}
 
@@ -131,7 +140,7 @@ final class GradientSlot {
 	}
 
 	/**
-	 * Whether the last accumulation added to the unchanged gradient of the step before.
+	 * Whether the last accumulation added to the gradient of the step before.
 	 */
 	boolean isAddedToReduced() {
 		return !this.before.equals(State.UNDEFINED) && this.before.equals(this.reduced);

@@ -226,12 +226,12 @@ public final class TensorCollectives {
 		}
 	}
 
-	/** Elements of an expanded tensor share memory and cannot hold different results. */
+	/** Elements that share memory cannot hold different results. */
 	private void requireOwnElements(Tensor tensor) {
-		int expanded = TensorMemory.expandedDimension(tensor);
-		if (expanded >= 0) {
-			throw new IllegalArgumentException("rank " + this.group.rank()
-					+ ": elements of the tensor share memory (dimension " + expanded + " is expanded); pass a clone");
+		if (TensorMemory.sharesElements(tensor)) {
+			throw new IllegalArgumentException(
+					"rank " + this.group.rank() + ": elements of the tensor share memory (its strides are "
+							+ TensorMemory.joined(TensorMemory.strides(tensor)) + "); pass a clone");
 		}
 	}
 

@@ -18,6 +18,7 @@ import org.bytedeco.javacpp.PointerScope;
 import org.bytedeco.pytorch.Device;
 import org.bytedeco.pytorch.LinearImpl;
 import org.bytedeco.pytorch.Module;
+import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.SGD;
 import org.bytedeco.pytorch.SGDOptions;
 import org.bytedeco.pytorch.Scalar;
@@ -145,6 +146,27 @@ class DataParallelMisuseTest {
 						replicas.synchronizeGradients();
 					}
 				}, "added to the sum of the step before", "call zeroGradients() before"),
+				new Misuse("a step adds to the scaled sum of the step before", 2, (group, parameters) -> {
+					try (DistributedDataParallel replicas = new DistributedDataParallel(group,
+							ModelTensors.of(parameters), SETTINGS.withScaling(GradientScaling.SUM))) {
+						backward(parameters, group.rank());
+						replicas.synchronizeGradients();
+						scaleGradients(parameters);
+						backward(parameters, group.rank());
+						replicas.synchronizeGradients();
+					}
+				}, "added to the sum of the step before", "call zeroGradients() before"),
+				wrapped("scaled gradients dropped on one rank only", 2, (replicas, parameters, rank) -> {
+					backward(parameters, rank);
+					replicas.synchronizeGradients();
+					scaleGradients(parameters);
+					if (rank == 1) {
+						replicas.zeroGradients();
+					}
+					backward(parameters, rank);
+					replicas.synchronizeGradients();
+				}, "some ranks added to the gradients of the step before, and others had dropped them",
+						"call zeroGradients() on every rank or on none"),
 				wrapped("gradients dropped on one rank only", 2, (replicas, parameters, rank) -> {
 					backward(parameters, rank);
 					replicas.synchronizeGradients();
@@ -326,7 +348,7 @@ class DataParallelMisuseTest {
 						"parameter x of shape 20 is computed from another tensor", "detach it"),
 				new Misuse("an expanded parameter", 1,
 						(group, _) -> wrap(group, Map.of("x", torch.ones(1).expand(5).requires_grad_(true))),
-						"elements of tensor x of shape 5 share memory (dimension 0 is expanded)", "a clone"),
+						"elements of tensor x of shape 5 share memory (its strides are 0)", "a clone"),
 				new Misuse("nothing to train", 1, (group, _) -> wrap(group, Map.of("x", torch.ones(3))),
 						"the model has no parameter that requires a gradient"),
 				new Misuse("parameters in another order", 2, (group, parameters) -> {
@@ -465,6 +487,17 @@ class DataParallelMisuseTest {
 		parameters.put("frozen", torch.ones(2));
 		parameters.put("table", torch.ones(5, 2).requires_grad_(true));
 		return parameters;
+	}
+
+	/** In place, so that the gradients are no new tensors. */
+	private static void scaleGradients(Map<String, Tensor> parameters) {
+		try (NoGradGuard _ = new NoGradGuard()) {
+			parameters.values()
+				.stream()
+				.map(Tensor::mutable_grad)
+				.filter(Tensor::defined)
+				.forEach((gradient) -> gradient.mul_(new Scalar(0.5)));
+		}
 	}
 
 	private static void backward(Map<String, Tensor> parameters, int rank) {

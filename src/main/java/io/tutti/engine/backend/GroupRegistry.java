@@ -31,6 +31,7 @@ import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.spi.CallReport;
 import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.GroupStateException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -108,6 +109,9 @@ final class GroupRegistry implements ControlListener {
 
 	private final CollectiveListener listener;
 
+	/** Whether this rank has left the group of all ranks. */
+	private volatile boolean closed;
+
 	private volatile boolean recordingSites;
 
 	private volatile Consumer<String> drain = (reason) -> {
@@ -122,12 +126,20 @@ final class GroupRegistry implements ControlListener {
 		this.listener = listener;
 	}
 
-	/** Registers a group and forms it. One that cannot be formed is forgotten. */
+	/**
+	 * Registers a group and forms it. One that cannot be formed is forgotten.
+	 * @throws GroupStateException if this rank leaves the group of all ranks meanwhile
+	 */
 	DefaultProcessGroup form(GroupIdentity identity,
 			BiFunction<GroupIdentity, FailureLatch, DefaultProcessGroup> forming) {
 		FailureLatch latch = add(identity);
-		return CleanUp.orElse(() -> forming.apply(identity, latch),
+		DefaultProcessGroup group = CleanUp.orElse(() -> forming.apply(identity, latch),
 				() -> forget(identity.name(), new LeftGroup(-1, null)));
+		if (this.closed) {
+			group.leave();
+			throw GroupStateException.closed(identity);
+		}
+		return group;
 	}
 
 	/** Registers a group before it can run, so that it misses no verdict. */
@@ -229,8 +241,9 @@ final class GroupRegistry implements ControlListener {
 		this.entries.remove(group);
 	}
 
-	/** Closes all subgroups, nested ones first. */
+	/** Closes all subgroups, nested ones first, and those that are still forming. */
 	void closeSubgroups() {
+		this.closed = true;
 		CleanUp.runAll(groups().stream()
 			.filter((group) -> !group.name().equals(Failure.WORLD))
 			.sorted(Comparator.comparing(DefaultProcessGroup::name).reversed())

@@ -3,6 +3,8 @@ package io.tutti.training.internal;
 import java.lang.foreign.MemorySegment;
 import java.security.MessageDigest;
 import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
@@ -138,14 +140,28 @@ public final class TensorMemory {
 		return !tensor.is_conj() && !tensor.is_neg();
 	}
 
-	/** An expanded dimension of a tensor, whose elements share memory; -1 if none. */
-	public static int expandedDimension(Tensor tensor) {
-		for (int dimension = 0; dimension < tensor.dim(); dimension++) {
-			if (tensor.stride(dimension) == 0 && tensor.size(dimension) > 1) {
-				return dimension;
-			}
+	/**
+	 * Whether elements of a tensor share memory, as in an expanded tensor, or may do so.
+	 * Each dimension of one without shared memory steps over all elements of those with
+	 * smaller strides.
+	 */
+	public static boolean sharesElements(Tensor tensor) {
+		if (tensor.numel() == 0) {
+			return false;
 		}
-		return -1;
+		long span = 1;
+		List<Long> byStride = LongStream.range(0, tensor.dim())
+			.boxed()
+			.sorted(Comparator.comparing((dimension) -> tensor.stride(dimension)))
+			.toList();
+		for (long dimension : byStride) {
+			long steps = tensor.size(dimension) - 1;
+			if (steps > 0 && tensor.stride(dimension) < span) {
+				return true;
+			}
+			span += steps * tensor.stride(dimension);
+		}
+		return false;
 	}
 
 	/** Shape of a tensor for messages, such as {@code 128x64}; empty for a scalar. */

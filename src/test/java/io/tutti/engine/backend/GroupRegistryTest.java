@@ -28,6 +28,7 @@ import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.GroupStateException;
 import io.tutti.engine.transport.simulated.SimulatedNetwork;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -94,6 +95,21 @@ class GroupRegistryTest {
 		this.registry
 			.failed(Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(0), "it has left the group"));
 		assertThat(formed).extracting(ProcessGroup::state).containsExactly(GroupState.BROKEN, GroupState.READY);
+	}
+
+	/** As the first HTTP collective does while a generation of an elastic job ends. */
+	@Test
+	void aGroupThatIsReadyAfterTheEndIsClosed() {
+		List<DefaultProcessGroup> formed = new ArrayList<>();
+		assertThatThrownBy(() -> this.registry.form(PART, (identity, latch) -> {
+			DefaultProcessGroup group = new DefaultProcessGroup(identity, failing(), latch, (failure) -> {
+			}, TIMEOUTS);
+			formed.add(group);
+			this.registry.closeSubgroups();
+			return this.registry.ready(group);
+		})).isInstanceOf(GroupStateException.class).hasMessageContaining("closed");
+		assertThat(formed.getFirst().state()).isEqualTo(GroupState.CLOSED);
+		assertThat(this.registry.groups()).isEmpty();
 	}
 
 	/** The group has no parent in its name. */

@@ -2,6 +2,7 @@ package io.tutti.training.internal;
 
 import java.lang.foreign.ValueLayout;
 import java.security.MessageDigest;
+import java.util.List;
 
 import io.tutti.engine.javacpp.NativeLibraryPreparation;
 import io.tutti.engine.spi.Sha256;
@@ -52,6 +53,25 @@ class TensorMemoryTest {
 				assertThat(Sha256.hex(digest)).isEqualTo(Sha256.hex(expected));
 			}
 		}
+	}
+
+	@Test
+	void elementsWithoutAStepOfTheirOwnShareMemory() {
+		try (PointerScope _ = new PointerScope()) {
+			Tensor values = torch.arange(new Scalar(24)).view(2, 3, 4);
+			assertThat(List.of(values, values.transpose(0, 1), values.permute(2, 0, 1), values.select(1, 1),
+					values.view(1, 24, 1), torch.ones(1).expand(1, 1), torch.empty(0).expand(3, 0),
+					torch.scalar_tensor(new Scalar(1)), strided(values, 3, 1, 2, 3), strided(values, 8, 1, 2, 2)))
+				.noneMatch(TensorMemory::sharesElements);
+			assertThat(List.of(torch.ones(1).expand(5), torch.ones(2, 1).expand(2, 3), strided(values, 2, 1, 4, 4),
+					strided(values, 2, 2, 3, 3)))
+				.allMatch(TensorMemory::sharesElements);
+		}
+	}
+
+	/** A view of some rows and columns with these strides. */
+	private static Tensor strided(Tensor values, long rowStride, long columnStride, long rows, long columns) {
+		return values.as_strided(new long[] { rows, columns }, new long[] { rowStride, columnStride });
 	}
 
 }

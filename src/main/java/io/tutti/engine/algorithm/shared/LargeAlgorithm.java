@@ -88,8 +88,7 @@ final class LargeAlgorithm implements Algorithm {
 		boolean measures = own != null && own.measures();
 		boolean inPlace = this.collective.post(call, reads);
 		if (inPlace || reads || measures) {
-			this.slots.awaitAll();
-			inPlace = allInPlace(call);
+			inPlace = awaitAllInPlace(call, inPlace);
 		}
 		long start = measures ? System.nanoTime() : 0;
 		if (!(inPlace || reads) || !runDirectly(call, inPlace)) {
@@ -97,6 +96,25 @@ final class LargeAlgorithm implements Algorithm {
 		}
 		if (own != null && !inPlace) {
 			own.record(call, reads, measures ? System.nanoTime() - start : 0);
+		}
+	}
+
+	/**
+	 * Waits until all ranks have entered the call.
+	 * @param accessible whether the others can access this rank's buffer
+	 * @return whether all ranks can access all buffers in place
+	 */
+	private boolean awaitAllInPlace(Call call, boolean accessible) {
+		try {
+			this.slots.awaitAll();
+			return allInPlace(call);
+		}
+		catch (RuntimeException | Error ex) {
+			if (accessible) {
+				this.buffers.begin();
+				letOthersFinish();
+			}
+			throw ex;
 		}
 	}
 
@@ -119,10 +137,15 @@ final class LargeAlgorithm implements Algorithm {
 			return this.buffers.awaitFinished();
 		}
 		catch (RuntimeException | Error ex) {
-			if (!this.collective.readable()) {
-				this.buffers.fail(Deadline.after(PASS_LIMIT));
-			}
+			letOthersFinish();
 			throw ex;
+		}
+	}
+
+	/** After a failure: ranks that write to this rank's buffer end their pass first. */
+	private void letOthersFinish() {
+		if (!this.collective.readable()) {
+			this.buffers.fail(Deadline.after(PASS_LIMIT));
 		}
 	}
 

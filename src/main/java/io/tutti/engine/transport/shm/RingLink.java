@@ -66,7 +66,9 @@ final class RingLink implements Link {
 
 	/** The data exchanged with the peer in this call. */
 	CallWait.Moved moved() {
-		return new CallWait.Moved(this.receivedBytes, this.sentBytes);
+		long turn = this.context.turn();
+		return new CallWait.Moved((this.fingerprintReadFor == turn) ? this.receivedBytes : 0,
+				(this.fingerprintSentFor == turn) ? this.sentBytes : 0);
 	}
 
 	@Override

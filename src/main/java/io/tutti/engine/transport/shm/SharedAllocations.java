@@ -5,6 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
+import io.tutti.engine.spi.CleanUp;
 import io.tutti.engine.spi.NativeMemory;
 import org.jspecify.annotations.Nullable;
 
@@ -48,10 +49,14 @@ final class SharedAllocations {
 	 * @return this rank's buffer
 	 */
 	MemorySegment add(SharedAllocation allocation, Arena arena) {
+		// First: the other ranks count an allocation that this rank cannot register.
+		long number = this.made++ & MAX_NUMBER;
+		MemorySegment own = CleanUp.orElse(() -> owned(allocation.part(this.self), arena, allocation),
+				allocation::close);
 		Numbered[] more = Arrays.copyOf(this.known, this.known.length + 1);
-		more[more.length - 1] = new Numbered(this.made++ & MAX_NUMBER, allocation);
+		more[more.length - 1] = new Numbered(number, allocation);
 		this.known = more;
-		return owned(allocation.part(this.self), arena, allocation);
+		return own;
 	}
 
 	@SuppressWarnings("restricted")

@@ -40,10 +40,30 @@ class LargeAlgorithmTest {
 			List<Call> calls = ranks.stream().map(LargeAlgorithmTest::enter).toList();
 			ranks.get(1).slots().post();
 			ShmTransport own = ranks.get(0);
-			LargeAlgorithm algorithm = new LargeAlgorithm(new Late(own), 0, 2, own, new CopyChoices(own));
+			LargeAlgorithm algorithm = new LargeAlgorithm(new Late(own, false), 0, 2, own, new CopyChoices(own));
 			ranks.get(1).buffers().requireWritable();
 			assertThatThrownBy(() -> algorithm.run(calls.get(0))).isInstanceOfSatisfying(
 					CollectiveTimeoutException.class, (late) -> assertThat(late.peers()).containsExactly(1));
+			calls.get(1).deadline().restart(System.nanoTime() - 2, 1);
+			assertThatThrownBy(ranks.get(1).buffers()::requireWritable).isInstanceOf(CollectiveTimeoutException.class);
+		}
+		finally {
+			ranks.forEach(ShmTransport::close);
+		}
+	}
+
+	/** Rank 1 enters the call when rank 0 has failed in it. */
+	@Test
+	void aCallThatFailsBeforeItsPassStopsTheRankThatBeginsOne(@TempDir Path directory) throws Exception {
+		List<ShmTransport> ranks = HostPair.transports(new SharedMemorySettings(directory, "large"));
+		try {
+			List<Call> calls = ranks.stream().map(LargeAlgorithmTest::enter).toList();
+			ShmTransport own = ranks.get(0);
+			LargeAlgorithm algorithm = new LargeAlgorithm(new Late(own, true), 0, 2, own, new CopyChoices(own));
+			assertThatThrownBy(() -> algorithm.run(calls.get(0))).isInstanceOfSatisfying(
+					CollectiveTimeoutException.class, (late) -> assertThat(late.peers()).containsExactly(1));
+			ranks.get(1).slots().post();
+			ranks.get(1).buffers().begin();
 			calls.get(1).deadline().restart(System.nanoTime() - 2, 1);
 			assertThatThrownBy(ranks.get(1).buffers()::requireWritable).isInstanceOf(CollectiveTimeoutException.class);
 		}
@@ -58,12 +78,18 @@ class LargeAlgorithmTest {
 		return call;
 	}
 
-	/** Accesses no buffer; the deadline passes meanwhile. */
-	private record Late(ShmTransport transport) implements LargeCollective {
+	/**
+	 * Accesses no buffer; the deadline passes meanwhile, or as soon as the call is
+	 * posted.
+	 */
+	private record Late(ShmTransport transport, boolean atOnce) implements LargeCollective {
 
 		@Override
 		public boolean post(Call call, boolean readable) {
 			this.transport.slots().post();
+			if (this.atOnce) {
+				expire(call);
+			}
 			return true;
 		}
 
@@ -74,6 +100,10 @@ class LargeAlgorithmTest {
 
 		@Override
 		public void runDirectly(Call call, boolean inPlace) {
+			expire(call);
+		}
+
+		private static void expire(Call call) {
 			call.deadline().restart(System.nanoTime() - 2, 1);
 		}
 

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIOException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
  * References of rank 0 to its buffers, which rank 1 reads.
@@ -57,12 +58,15 @@ class SharedAllocationsTest {
 
 	/** The buffer of each rank, filled with a value. */
 	private List<MemorySegment> allocate(Arena owner, int value) throws Exception {
-		return RankThreads.run(2, LIMIT, (rank) -> {
-			SharedAllocation made = new SymmetricAllocator(rank, 2, this.exchange.rank(rank),
-					new SegmentDirectory(this.settings), Deadline.after(LIMIT))
-				.allocate(BYTES);
-			return this.memories.get(rank).allocations().add(made, owner).fill((byte) (value + rank));
-		});
+		List<SharedAllocation> made = make();
+		return RankThreads.run(2, LIMIT,
+				(rank) -> this.memories.get(rank).allocations().add(made.get(rank), owner).fill((byte) (value + rank)));
+	}
+
+	private List<SharedAllocation> make() throws Exception {
+		return RankThreads.run(2, LIMIT, (rank) -> new SymmetricAllocator(rank, 2, this.exchange.rank(rank),
+				new SegmentDirectory(this.settings), Deadline.after(LIMIT))
+			.allocate(BYTES));
 	}
 
 	private long reference(MemorySegment buffer) {
@@ -124,6 +128,18 @@ class SharedAllocationsTest {
 			reference = reference(allocate(shorter, 1).getFirst());
 		}
 		assertThatIOException().isThrownBy(() -> read(reference, BYTES)).withMessageContaining("freed");
+	}
+
+	/** Such as for want of heap memory; the ranks then fail together and go on. */
+	@Test
+	void anAllocationThatARankCannotRegisterCountsOnEveryRank() throws Exception {
+		Arena closed = Arena.ofShared();
+		closed.close();
+		assertThatThrownBy(() -> this.memories.get(1).allocations().add(make().get(1), closed))
+			.isInstanceOf(IllegalStateException.class);
+		this.memories.getFirst().allocations().add(make().getFirst(), this.arena);
+		MemorySegment next = allocate(this.arena, 5).getFirst();
+		assertThat(read(reference(next), BYTES)).containsOnly(5);
 	}
 
 }
