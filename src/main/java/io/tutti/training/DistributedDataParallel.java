@@ -496,8 +496,8 @@ public final class DistributedDataParallel implements AutoCloseable {
 		Tensor tensor = any.tensor();
 		if (TensorMemory.sharesElements(tensor)) {
 			throw new IllegalArgumentException("elements of tensor " + any.name() + " of shape "
-					+ TensorMemory.shape(tensor) + " share memory (its strides are "
-					+ TensorMemory.joined(TensorMemory.strides(tensor)) + "): register a clone of it");
+					+ TensorMemory.shape(tensor) + " share memory or may do so, by its strides "
+					+ TensorMemory.joined(TensorMemory.strides(tensor)) + ": register a clone of it");
 		}
 	}
 

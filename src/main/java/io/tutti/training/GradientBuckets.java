@@ -159,7 +159,6 @@ final class GradientBuckets implements AutoCloseable {
 		}
 		this.computed = false;
 		this.pending = false;
-		this.stale = false;
 		this.slots.forEach(GradientSlot::drop);
 		piggybackedValues().fill((byte) 0);
 	}
@@ -237,7 +236,7 @@ final class GradientBuckets implements AutoCloseable {
 
 	private void reduce() {
 		this.touched = first((slot) -> !slot.isUntouched());
-		this.stale |= first(GradientSlot::isReduced) != null;
+		this.stale = first(GradientSlot::isStale) != null;
 		this.status.write(this.repeated, this.stale, this.slots);
 		while (this.started < this.buckets.size()) {
 			this.allReducedBytes += this.buckets.get(this.started++).reduce(this.settings.scaling().op());
@@ -453,7 +452,7 @@ final class GradientBuckets implements AutoCloseable {
 		}
 		this.everComputed = true;
 		this.pending = true;
-		this.stale |= last.slot().isAddedToReduced();
+		last.slot().accumulated();
 		if (this.accumulating) {
 			return;
 		}

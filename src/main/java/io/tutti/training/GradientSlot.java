@@ -38,6 +38,9 @@ final class GradientSlot {
 	/** Whether autograd has accumulated into the gradient in this step. */
 	private boolean computed;
 
+	/** Whether that was added to the gradient of the step before. */
+	private boolean added;
+
 	private final LongPredicate ofSeveral;
 
 	/** Whether this rank had a gradient when it was taken. */
@@ -109,9 +112,7 @@ final class GradientSlot {
 
 	/**
 	 * Records the state of the gradient before autograd may accumulate into it. If that
-	 * of the step before has been dropped, the next one may get its address. If it was
-	 * changed in place, such as scaled, it is still that of the step before, unless it
-	 * was set to zero.
+	 * of the step before has been dropped, the next one may get its address.
 	 */
 	void announce() {
 		if (this.concealed && isUntouched()) {
@@ -119,10 +120,18 @@ final class GradientSlot {
 			this.parameter.tensor().mutable_grad().reset();
 		}
 		this.before = current();
-		if (!this.before.equals(this.reduced)) {
-			boolean changed = this.before.address() == this.reduced.address() && !isZero();
-			this.reduced = changed ? this.before : State.UNDEFINED;
-		}
+		this.reduced = carried(this.before);
+		this.added &= !this.reduced.equals(State.UNDEFINED);
+	}
+
+	/**
+	 * The state if it is that of the gradient of the step before. One that was changed in
+	 * place since, such as scaled, still is, unless it was set to zero.
+	 */
+	private State carried(State now) {
+		boolean same = now.address() == this.reduced.address()
+				&& (now.version() == this.reduced.version() || !isZero());
+		return same ? now : State.UNDEFINED;
 	}
 
 	private boolean isZero() {
@@ -139,16 +148,17 @@ final class GradientSlot {
 		return !current().equals(this.before);
 	}
 
-	/**
-	 * Whether the last accumulation added to the gradient of the step before.
-	 */
-	boolean isAddedToReduced() {
-		return !this.before.equals(State.UNDEFINED) && this.before.equals(this.reduced);
+	/** Records that autograd has accumulated into the gradient. */
+	void accumulated() {
+		this.added |= !this.before.equals(State.UNDEFINED) && this.before.equals(this.reduced);
 	}
 
-	/** Whether the gradient is still that of the step before. */
-	boolean isReduced() {
-		return !this.reduced.equals(State.UNDEFINED) && current().equals(this.reduced);
+	/**
+	 * Whether the gradient is still that of the step before, or was added to it.
+	 */
+	boolean isStale() {
+		State now = current();
+		return !now.equals(State.UNDEFINED) && (this.added ? !isZero() : now.equals(carried(now)));
 	}
 
 	/**
@@ -263,6 +273,7 @@ final class GradientSlot {
 	/** Records the gradient as the result of a step. */
 	void recordReduced() {
 		this.reduced = current();
+		this.added = false;
 	}
 
 	/** Square of the gradient's 2-norm in float64; 0 without a gradient. */
@@ -289,6 +300,7 @@ final class GradientSlot {
 		this.parameter.tensor().mutable_grad().reset();
 		this.concealed = false;
 		this.reduced = State.UNDEFINED;
+		this.added = false;
 	}
 
 	private State current() {

@@ -230,8 +230,8 @@ public final class TensorCollectives {
 	private void requireOwnElements(Tensor tensor) {
 		if (TensorMemory.sharesElements(tensor)) {
 			throw new IllegalArgumentException(
-					"rank " + this.group.rank() + ": elements of the tensor share memory (its strides are "
-							+ TensorMemory.joined(TensorMemory.strides(tensor)) + "); pass a clone");
+					"rank " + this.group.rank() + ": elements of the tensor share memory or may do so, by its strides "
+							+ TensorMemory.joined(TensorMemory.strides(tensor)) + "; pass a clone");
 		}
 	}
 

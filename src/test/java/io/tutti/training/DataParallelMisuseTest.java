@@ -28,6 +28,7 @@ import org.bytedeco.pytorch.global.torch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -164,6 +165,17 @@ class DataParallelMisuseTest {
 						replicas.zeroGradients();
 					}
 					backward(parameters, rank);
+					replicas.synchronizeGradients();
+				}, "some ranks added to the gradients of the step before, and others had dropped them",
+						"call zeroGradients() on every rank or on none"),
+				wrapped("scaled gradients kept on the rank without samples only", 2, (replicas, parameters, rank) -> {
+					backward(parameters, rank);
+					replicas.synchronizeGradients();
+					scaleGradients(parameters);
+					if (rank == 0) {
+						replicas.zeroGradients();
+						backward(parameters, rank);
+					}
 					replicas.synchronizeGradients();
 				}, "some ranks added to the gradients of the step before, and others had dropped them",
 						"call zeroGradients() on every rank or on none"),
@@ -348,7 +360,7 @@ class DataParallelMisuseTest {
 						"parameter x of shape 20 is computed from another tensor", "detach it"),
 				new Misuse("an expanded parameter", 1,
 						(group, _) -> wrap(group, Map.of("x", torch.ones(1).expand(5).requires_grad_(true))),
-						"elements of tensor x of shape 5 share memory (its strides are 0)", "a clone"),
+						"elements of tensor x of shape 5 share memory or may do so, by its strides 0", "a clone"),
 				new Misuse("nothing to train", 1, (group, _) -> wrap(group, Map.of("x", torch.ones(3))),
 						"the model has no parameter that requires a gradient"),
 				new Misuse("parameters in another order", 2, (group, parameters) -> {
@@ -645,6 +657,44 @@ class DataParallelMisuseTest {
 							optimizer.step();
 						}
 					}
+				}
+				return null;
+			});
+		}
+	}
+
+	/** Those of the step before are kept on every rank, or on none. */
+	@ParameterizedTest
+	@CsvSource({ "true, AVERAGE", "false, SUM", "false, AVERAGE" })
+	void scaledGradientsAreKeptOrDroppedAlsoWhereARankHasNoSamples(boolean kept, GradientScaling scaling)
+			throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
+			RankThreads.run(2, LIMIT, (rank) -> {
+				SequencedMap<String, Tensor> parameters = new LinkedHashMap<>();
+				parameters.put("w", torch.ones(4).requires_grad_(true));
+				Tensor weight = parameters.get("w");
+				try (PointerScope _ = new PointerScope();
+						DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank),
+								ModelTensors.of(parameters), SETTINGS.withScaling(scaling))) {
+					weight.mul(new Scalar(4)).sum().backward();
+					replicas.synchronizeGradients();
+					scaleGradients(parameters);
+					double before = weight.grad().get(0).item_float();
+					if (!kept) {
+						// What a pass adds to them is dropped with them.
+						try (DistributedDataParallel.NoSync _ = replicas.noSync()) {
+							weight.sum().backward();
+						}
+						try (NoGradGuard _ = new NoGradGuard()) {
+							weight.mutable_grad().zero_();
+						}
+					}
+					if (rank == 0) {
+						weight.mul(new Scalar(6)).sum().backward();
+					}
+					replicas.synchronizeGradients();
+					double expected = (scaling == GradientScaling.SUM) ? 6 : 3 + (kept ? before : 0);
+					assertThat(weight.grad().eq(new Scalar(expected)).all().item_bool()).isTrue();
 				}
 				return null;
 			});

@@ -200,10 +200,15 @@ final class PeerChannel {
 
 	private boolean copy(SendDescriptor descriptor) {
 		MessageOperation send = descriptor.operation;
+		if (send != null && send.bufferClosed()) {
+			loseBuffer(send);
+			return false;
+		}
 		this.queue.keep(descriptor, this.pool.take(descriptor.bytes));
 		this.keptBytes += BufferPool.chargeOf(descriptor.bytes);
 		this.channels.countQueued(1);
 		descriptor.operation = null;
+		// It may have been closed during the copy.
 		if (send != null && send.bufferClosed()) {
 			loseBuffer(send);
 			return false;

@@ -179,6 +179,10 @@ public final class PointToPointEngine implements PointToPoint {
 			if (succeeded(sending) && succeeded(receiving)) {
 				return result(sending, receiving);
 			}
+			// One limit for both: the receive would begin its own when the send is done.
+			long now = System.nanoTime();
+			sending.elapsedNanos(now);
+			receiving.elapsedNanos(now);
 		}
 		try {
 			await(sending, first);

@@ -21,6 +21,7 @@ import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.PointToPointPair.Kind;
 import io.tutti.engine.p2p.PointToPointEngine;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -74,6 +75,28 @@ class UnmatchedMessagesTest {
 			assertThat(pair.reports(rank)).isEmpty();
 			return null;
 		});
+	}
+
+	/** The send is received late, and nothing is sent back. */
+	@Test
+	void bothHalvesOfASendReceiveHaveOneTimeLimit() throws Exception {
+		Duration limit = Duration.ofSeconds(2);
+		try (PointToPointPair pair = new PointToPointPair(Kind.SIMULATED)) {
+			pair.resolveLocally(0);
+			RankThreads.run(2, LIMIT, (rank) -> {
+				if (rank == 1) {
+					Thread.sleep(limit.minusMillis(300));
+					pair.engine(1).receive(buffer(LARGE_BYTES), DataType.INT8, 0, 5, LIMIT);
+					return null;
+				}
+				long start = System.nanoTime();
+				assertThatThrownBy(() -> pair.engine(0)
+					.sendReceive(content(0, LARGE_BYTES), 1, buffer(10), 1, DataType.INT8, 5, limit))
+					.isInstanceOf(CollectiveTimeoutException.class);
+				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(limit.plusMillis(1400));
+				return null;
+			});
+		}
 	}
 
 	@ParameterizedTest

@@ -79,9 +79,12 @@ class WithdrawnSendTest {
 	}
 
 	private MessageOperation send(int bytes) {
+		return send(Arena.ofAuto().allocate(bytes));
+	}
+
+	private MessageOperation send(MemorySegment buffer) {
 		MessageOperation send = new MessageOperation(List.of(0, 1));
-		send.set(MessageOperation.Kind.SEND, Arena.ofAuto().allocate(bytes), DataType.INT8, 1, 5,
-				Duration.ofMinutes(1).toNanos());
+		send.set(MessageOperation.Kind.SEND, buffer, DataType.INT8, 1, 5, Duration.ofMinutes(1).toNanos());
 		this.protocol.start(send);
 		return send;
 	}
@@ -202,6 +205,22 @@ class WithdrawnSendTest {
 		assertThat(this.stream.kinds).containsExactly(Frame.EAGER);
 		assertThat(this.stream.body).isZero();
 		assertThat(this.channels.hasQueued()).isFalse();
+	}
+
+	/** The memory is not read any more, which would end the process. */
+	@Test
+	void anEagerSendWhoseBufferIsClosedIsNotCopied() {
+		this.stream.eagerBytes = MessageOperation.EAGER_BYTES;
+		this.channels.arrived(1, this.stream);
+		this.channels.channel(1).credit.returned(1 << 20);
+		this.stream.allowed = Frame.BYTES + 10;
+		MessageOperation send;
+		try (Arena arena = Arena.ofShared()) {
+			send = send(arena.allocate(MessageOperation.EAGER_BYTES));
+		}
+		assertThat(this.protocol.withdraw(send, new IllegalStateException("withdrawn"))).isFalse();
+		assertThat(this.completed).isEmpty();
+		assertThat(this.channels.lost(send, System.nanoTime())).isNotNull();
 	}
 
 }
