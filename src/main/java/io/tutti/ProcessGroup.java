@@ -1470,10 +1470,11 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * Frees a buffer of {@link #allocate} before the group is closed. Collective: every
-	 * rank frees the buffer that it got from the same call. No call uses it any more. A
-	 * receive that has matched no message yet fails alone when its message arrives, which
-	 * is dropped; any other message that still uses it breaks the group, so wait for its
-	 * work before.
+	 * rank frees the buffer that it got from the same call. No call uses it any more, on
+	 * any rank: one that does may end the process of another rank, which has unmapped it.
+	 * A receive that has matched no message yet fails alone when its message arrives,
+	 * which is dropped; any other message that still uses it breaks the group, so wait
+	 * for its work before.
 	 * @param buffer the whole buffer, as {@code allocate} returned it
 	 * @throws IllegalArgumentException if it is not a buffer of this group, or is freed
 	 * already

@@ -138,58 +138,8 @@ class DataParallelMisuseTest {
 					replicas.synchronizeGradients();
 				}, "the gradient of parameter b of shape 20 was replaced or dropped",
 						"change gradients after synchronizeGradients()"),
-				new Misuse("sums on top of the step before", 2, (group, parameters) -> {
-					try (DistributedDataParallel replicas = new DistributedDataParallel(group,
-							ModelTensors.of(parameters), SETTINGS.withScaling(GradientScaling.SUM))) {
-						backward(parameters, group.rank());
-						replicas.synchronizeGradients();
-						backward(parameters, group.rank());
-						replicas.synchronizeGradients();
-					}
-				}, "added to the sum of the step before", "call zeroGradients() before"),
-				new Misuse("a step adds to the scaled sum of the step before", 2, (group, parameters) -> {
-					try (DistributedDataParallel replicas = new DistributedDataParallel(group,
-							ModelTensors.of(parameters), SETTINGS.withScaling(GradientScaling.SUM))) {
-						backward(parameters, group.rank());
-						replicas.synchronizeGradients();
-						scaleGradients(parameters);
-						backward(parameters, group.rank());
-						replicas.synchronizeGradients();
-					}
-				}, "added to the sum of the step before", "call zeroGradients() before"),
-				wrapped("scaled gradients dropped on one rank only", 2, (replicas, parameters, rank) -> {
-					backward(parameters, rank);
-					replicas.synchronizeGradients();
-					scaleGradients(parameters);
-					if (rank == 1) {
-						replicas.zeroGradients();
-					}
-					backward(parameters, rank);
-					replicas.synchronizeGradients();
-				}, "some ranks added to the gradients of the step before, and others had dropped them",
-						"call zeroGradients() on every rank or on none"),
-				wrapped("scaled gradients kept on the rank without samples only", 2, (replicas, parameters, rank) -> {
-					backward(parameters, rank);
-					replicas.synchronizeGradients();
-					scaleGradients(parameters);
-					if (rank == 0) {
-						replicas.zeroGradients();
-						backward(parameters, rank);
-					}
-					replicas.synchronizeGradients();
-				}, "some ranks added to the gradients of the step before, and others had dropped them",
-						"call zeroGradients() on every rank or on none"),
-				wrapped("gradients dropped on one rank only", 2, (replicas, parameters, rank) -> {
-					backward(parameters, rank);
-					replicas.synchronizeGradients();
-					if (rank == 1) {
-						replicas.zeroGradients();
-					}
-					backward(parameters, rank);
-					replicas.synchronizeGradients();
-				}, "some ranks added to the gradients of the step before, and others had dropped them",
-						"call zeroGradients() on every rank or on none"),
-				wrapped("a parameter is unfrozen", 1, (replicas, parameters, _) -> {
+				keptSum(false), keptSum(true), keptOnOneRank(false, true), keptOnOneRank(true, true),
+				keptOnOneRank(true, false), wrapped("a parameter is unfrozen", 1, (replicas, parameters, _) -> {
 					parameters.get("frozen").requires_grad_(true);
 					replicas.synchronizeGradients();
 				}, "parameter frozen of shape 2 required no gradient when it was wrapped", "wrap the model again"),
@@ -412,6 +362,50 @@ class DataParallelMisuseTest {
 			}
 		}
 
+	}
+
+	/**
+	 * A step that adds to the sum of the step before.
+	 * @param scaled whether the program has changed it in place
+	 */
+	private static Misuse keptSum(boolean scaled) {
+		return new Misuse("a sum is kept, scaled: " + scaled, 2, (group, parameters) -> {
+			try (DistributedDataParallel replicas = new DistributedDataParallel(group, ModelTensors.of(parameters),
+					SETTINGS.withScaling(GradientScaling.SUM))) {
+				backward(parameters, group.rank());
+				replicas.synchronizeGradients();
+				if (scaled) {
+					scaleGradients(parameters);
+				}
+				backward(parameters, group.rank());
+				replicas.synchronizeGradients();
+			}
+		}, "added to the sum of the step before", "call zeroGradients() before");
+	}
+
+	/**
+	 * A step in which rank 0 keeps the gradients of the step before, and rank 1 drops
+	 * them.
+	 * @param scaled whether the program has changed them in place
+	 * @param adds whether rank 0 has samples in the step
+	 */
+	private static Misuse keptOnOneRank(boolean scaled, boolean adds) {
+		String name = "gradients are kept on one rank only, scaled: " + scaled + ", added to: " + adds;
+		return wrapped(name, 2, (replicas, parameters, rank) -> {
+			backward(parameters, rank);
+			replicas.synchronizeGradients();
+			if (scaled) {
+				scaleGradients(parameters);
+			}
+			if (rank == 1) {
+				replicas.zeroGradients();
+			}
+			if (rank == 1 || adds) {
+				backward(parameters, rank);
+			}
+			replicas.synchronizeGradients();
+		}, "some ranks added to the gradients of the step before, and others had dropped them",
+				"call zeroGradients() on every rank or on none");
 	}
 
 	private static Misuse wrapped(String name, int ranks, Steps steps, String... messages) {

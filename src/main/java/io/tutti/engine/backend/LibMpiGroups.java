@@ -48,8 +48,12 @@ record LibMpiGroups(MpiWorld world, ControlPlane control, GroupRegistry registry
 
 	/** Forms a group whose latch is registered. */
 	DefaultProcessGroup form(GroupIdentity identity, FailureLatch latch) {
-		MpiCommunicator communicator = this.world.communicator(identity.members(), identity.name(),
-				Deadline.after(this.timeouts.rendezvous()));
+		return form(identity, latch, Deadline.after(this.timeouts.rendezvous()));
+	}
+
+	/** Forms a group whose communicator is created by the deadline. */
+	DefaultProcessGroup form(GroupIdentity identity, FailureLatch latch, Deadline deadline) {
+		MpiCommunicator communicator = this.world.communicator(identity.members(), identity.name(), deadline);
 		// Covers the wait for the verdict and leaves the program time to report the
 		// failure.
 		LibMpiGroupBackend backend = new LibMpiGroupBackend(Backends.MPI, identity, communicator, latch,

@@ -26,6 +26,9 @@ class LibMpiGroupsTest {
 
 	private static final Duration SHORT = Duration.ofMillis(200);
 
+	/** For what is not blocked. */
+	private static final Duration LIMIT = Duration.ofSeconds(30);
+
 	/** Longer than the test, so that no failure ends this process. */
 	private static final Duration NEVER = Duration.ofDays(1);
 
@@ -38,7 +41,7 @@ class LibMpiGroupsTest {
 	@AfterEach
 	void endTheLibrarysThread() {
 		this.library.unblock();
-		this.world.close(Deadline.after(Duration.ofSeconds(30)));
+		this.world.close(Deadline.after(LIMIT));
 	}
 
 	@Test
@@ -55,7 +58,7 @@ class LibMpiGroupsTest {
 		GroupRegistry registry = new GroupRegistry(CollectiveListener.NONE);
 		GroupIdentity identity = GroupIdentity.world(0, 1, 0);
 		return new LibMpiGroups(this.world, new SimulatedControl(1).join(0, registry), registry, TIMEOUTS)
-			.form(identity, registry.add(identity));
+			.form(identity, registry.add(identity), Deadline.after(LIMIT));
 	}
 
 }
