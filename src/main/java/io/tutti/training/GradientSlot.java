@@ -121,7 +121,6 @@ final class GradientSlot {
 		}
 		this.before = current();
 		this.reduced = carried(this.before);
-		this.added &= !this.reduced.equals(State.UNDEFINED);
 	}
 
 	/**
@@ -150,7 +149,7 @@ final class GradientSlot {
 
 	/** Records that autograd has accumulated into the gradient. */
 	void accumulated() {
-		this.added |= !this.before.equals(State.UNDEFINED) && this.before.equals(this.reduced);
+		this.added = !this.reduced.equals(State.UNDEFINED);
 	}
 
 	/**
