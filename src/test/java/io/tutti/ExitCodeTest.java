@@ -1,7 +1,6 @@
 package io.tutti;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
@@ -41,9 +40,7 @@ class ExitCodeTest {
 	}
 
 	private static int exitCodeOf(String where) throws IOException, InterruptedException {
-		Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
-				System.getProperty("java.class.path"), Program.class.getName(), where)
-			.redirectErrorStream(true)
+		Process process = new ProcessBuilder(TestJvm.command(Program.class, where)).redirectErrorStream(true)
 			.redirectOutput(ProcessBuilder.Redirect.DISCARD)
 			.start();
 		try {

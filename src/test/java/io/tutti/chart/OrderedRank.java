@@ -16,6 +16,7 @@ import java.util.stream.Stream;
 import io.tutti.CollectiveException;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
+import io.tutti.TestJvm;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -41,10 +42,8 @@ final class OrderedRank implements AutoCloseable {
 	 * @param variables its environment
 	 */
 	static OrderedRank start(Path log, Map<String, String> variables) {
-		return start(log, variables,
-				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:TieredStopAtLevel=1",
-						"-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED", "--add-opens",
-						"java.base/sun.nio.ch=ALL-UNNAMED", "-cp", classPath(), OrderedRank.class.getName()));
+		return start(log, variables, TestJvm.command("--add-opens", "java.base/sun.nio.ch=ALL-UNNAMED", "-cp",
+				classPath(), OrderedRank.class.getName()));
 	}
 
 	/** Starts Tutti's own program. */

@@ -88,7 +88,8 @@ class GeneratedBeanDefinitionsIT {
 		writeAgent(this.directory.resolve("agent.jar"));
 		Map<String, String> environment = new HashMap<>(TELLING);
 		environment.put(variable, value);
-		requireEvaluated(TuttiProcess.start(this.directory, environment, "train", "--epochs", "1"));
+		requireEvaluated(
+				TuttiProcess.start(this.directory, environment, "bench", "--max-bytes", "8", "--iterations", "1"));
 	}
 
 	@Test
@@ -97,7 +98,7 @@ class GeneratedBeanDefinitionsIT {
 		writeAgent(jar);
 		List<String> command = new ArrayList<>(TuttiProcess.java());
 		command.addAll(List.of("-cp", Path.of("target/app/tutti.jar").toAbsolutePath() + File.pathSeparator + jar,
-				TuttiApplication.class.getName(), "bench", "--max-bytes", "8"));
+				TuttiApplication.class.getName(), "bench", "--max-bytes", "8", "--iterations", "1"));
 		requireEvaluated(TuttiProcess.run(this.directory, TELLING, command));
 	}
 

@@ -4,7 +4,6 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -21,6 +20,7 @@ import javax.tools.ToolProvider;
 
 import io.tutti.ExitCode;
 import io.tutti.FreePort;
+import io.tutti.TestJvm;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -124,11 +124,8 @@ class GuideTest {
 	}
 
 	private GuideRank.Running start(int rank, int port, String endpoints) throws IOException {
-		List<String> command = new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java",
-				"--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC"));
-		command.addAll(TuttiProcess.shortLived());
-		command.addAll(
-				List.of("-cp", this.folder + File.pathSeparator + classPath(), GuideRank.class.getName(), endpoints));
+		List<String> command = TestJvm.command("-cp", this.folder + File.pathSeparator + classPath(),
+				GuideRank.class.getName(), endpoints);
 		ProcessBuilder builder = new ProcessBuilder(command);
 		builder.environment().keySet().removeIf((name) -> name.startsWith("TUTTI_"));
 		builder.environment()

@@ -27,6 +27,7 @@ import javax.tools.ToolProvider;
 import javax.xml.parsers.DocumentBuilderFactory;
 
 import io.tutti.FreePort;
+import io.tutti.TestJvm;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -296,10 +297,7 @@ class LibraryIT {
 	private Rank start(Path classes, String classPath, Map<String, String> environment, String file, String mainClass,
 			String... arguments) throws IOException {
 		Path output = this.folder.resolve(file);
-		List<String> command = new ArrayList<>(
-				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:+UseSerialGC"));
-		command.addAll(TuttiProcess.shortLived());
-		command.addAll(List.of("-cp", classes + File.pathSeparator + classPath, mainClass));
+		List<String> command = TestJvm.command("-cp", classes + File.pathSeparator + classPath, mainClass);
 		command.addAll(List.of(arguments));
 		ProcessBuilder builder = new ProcessBuilder(command);
 		builder.environment().keySet().removeIf((name) -> name.startsWith("TUTTI_"));

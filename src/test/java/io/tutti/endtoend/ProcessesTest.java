@@ -16,6 +16,7 @@ import io.tutti.FreePort;
 import io.tutti.GroupAbortedException;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
+import io.tutti.TestJvm;
 import io.tutti.engine.backend.mpi.Communicator;
 import io.tutti.engine.backend.mpi.Mpi;
 import io.tutti.launch.standalone.MpiEnvironment;
@@ -146,11 +147,8 @@ class ProcessesTest {
 	}
 
 	private Process start(int rank, int worldSize, int port, String api) throws Exception {
-		List<String> command = new ArrayList<>(
-				List.of("sh", "-c", "ulimit -n 300; exec \"$@\"", "sh", System.getProperty("java.home") + "/bin/java",
-						"--enable-native-access=ALL-UNNAMED", "-XX:-MaxFDLimit", "-XX:+UseSerialGC"));
-		command.addAll(TuttiProcess.shortLived());
-		command.addAll(List.of("-cp", System.getProperty("java.class.path"), ProcessesTest.class.getName(), api));
+		List<String> command = new ArrayList<>(List.of("sh", "-c", "ulimit -n 300; exec \"$@\"", "sh"));
+		command.addAll(TestJvm.command(List.of("-XX:-MaxFDLimit"), ProcessesTest.class, api));
 		ProcessBuilder builder = new ProcessBuilder(command);
 		builder.environment().keySet().removeIf((name) -> name.startsWith("TUTTI_"));
 		builder.environment()

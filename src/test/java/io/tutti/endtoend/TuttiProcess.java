@@ -16,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import io.tutti.TestJvm;
 import org.awaitility.Awaitility;
 
 /**
@@ -28,10 +29,6 @@ final class TuttiProcess implements AutoCloseable {
 	 * every rank of a test does.
 	 */
 	private static final String SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -Xmn48m";
-
-	/** The JVM flags that the script gives a rank with scalar kernels. */
-	private static final List<String> FLAGS = List.of("--enable-native-access=ALL-UNNAMED", "--add-opens",
-			"java.base/sun.nio.ch=ALL-UNNAMED", "-XX:+UseSerialGC");
 
 	/** Scalar kernels, which start faster than vector kernels. */
 	static final Map<String, String> SCALAR = Map.of("TUTTI_VECTORS", "false");
@@ -71,9 +68,7 @@ final class TuttiProcess implements AutoCloseable {
 
 	/** The Java command that runs a rank, with its flags. */
 	static List<String> java() {
-		List<String> command = new ArrayList<>();
-		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-		command.addAll(FLAGS);
+		List<String> command = TestJvm.command("--add-opens", "java.base/sun.nio.ch=ALL-UNNAMED");
 		command.addAll(shortLived());
 		return command;
 	}

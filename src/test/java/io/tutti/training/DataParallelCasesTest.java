@@ -23,6 +23,7 @@ import io.tutti.BackendUnavailableException;
 import io.tutti.ExitCode;
 import io.tutti.FreePort;
 import io.tutti.ProcessGroup;
+import io.tutti.TestJvm;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.backend.SimulatedWorld;
@@ -443,9 +444,7 @@ class DataParallelCasesTest {
 		List<Process> ranks = new ArrayList<>();
 		try {
 			for (int rank = 0; rank < RANKS; rank++) {
-				ProcessBuilder builder = new ProcessBuilder(System.getProperty("java.home") + "/bin/java",
-						"-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
-						"--enable-native-access=ALL-UNNAMED", Rank.class.getName())
+				ProcessBuilder builder = new ProcessBuilder(TestJvm.command(Rank.class))
 					.redirectError(ProcessBuilder.Redirect.INHERIT);
 				builder.environment()
 					.putAll(Map.of("RANK", String.valueOf(rank), "WORLD_SIZE", String.valueOf(RANKS), "LOCAL_RANK",

@@ -1,10 +1,9 @@
 package io.tutti.engine.backend;
 
 import java.io.IOException;
-import java.util.List;
-import java.util.stream.Stream;
 
 import io.tutti.CollectiveListener;
+import io.tutti.TestJvm;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.Timeouts;
@@ -19,10 +18,7 @@ final class RankProcess {
 
 	/** Starts the main method of a test with these arguments. */
 	static Process start(Class<?> test, Object... arguments) throws IOException {
-		List<String> command = List.of(System.getProperty("java.home") + "/bin/java", "-XX:TieredStopAtLevel=1", "-cp",
-				System.getProperty("java.class.path"), "--enable-native-access=ALL-UNNAMED", test.getName());
-		return new ProcessBuilder(Stream.concat(command.stream(), Stream.of(arguments).map(String::valueOf)).toList())
-			.redirectError(ProcessBuilder.Redirect.INHERIT)
+		return new ProcessBuilder(TestJvm.command(test, arguments)).redirectError(ProcessBuilder.Redirect.INHERIT)
 			.start();
 	}
 

@@ -1,11 +1,12 @@
 package io.tutti.engine.backend;
 
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 
 import io.tutti.CollectiveListener;
 import io.tutti.FreePort;
+import io.tutti.TestJvm;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
@@ -21,9 +22,8 @@ class WithoutIpv6Test {
 
 	@Test
 	void anIpv6AddressIsNamedAsUnusable() throws Exception {
-		Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-				"-Djava.net.preferIPv4Stack=true", "--enable-native-access=ALL-UNNAMED", "-cp",
-				System.getProperty("java.class.path"), Rank.class.getName(), String.valueOf(FreePort.next()))
+		Process process = new ProcessBuilder(
+				TestJvm.command(List.of("-Djava.net.preferIPv4Stack=true"), Rank.class, FreePort.next()))
 			.redirectErrorStream(true)
 			.start();
 		String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +15,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.tutti.FreePort;
+import io.tutti.TestJvm;
 
 /**
  * The processes of one elastic job, one for each slot.
@@ -80,10 +80,7 @@ public final class ElasticJob implements AutoCloseable {
 
 	public void start(int slot) throws IOException {
 		this.starts.merge(slot, 1, Integer::sum);
-		List<String> command = new ArrayList<>(
-				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-						"--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
-						"-Xshare:auto", "-cp", classPath()));
+		List<String> command = TestJvm.command("-cp", classPath());
 		command.addAll(this.program);
 		ProcessBuilder builder = new ProcessBuilder(this.place.apply(slot, command));
 		builder.environment().keySet().removeIf((name) -> name.startsWith("TUTTI_"));

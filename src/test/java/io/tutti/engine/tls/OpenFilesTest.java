@@ -6,12 +6,12 @@ import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
 import io.tutti.FreePort;
+import io.tutti.TestJvm;
 import io.tutti.engine.spi.LocalFaultException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -24,11 +24,9 @@ class OpenFilesTest {
 
 	@Test
 	void aProcessThatCanOpenNoSocketIsItselfAtFault() throws Exception {
-		Process process = new ProcessBuilder("sh", "-c", "ulimit -n 256; exec \"$@\"", "sh",
-				Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
-				System.getProperty("java.class.path"), Exhausted.class.getName(), String.valueOf(FreePort.next()))
-			.redirectErrorStream(true)
-			.start();
+		List<String> command = new ArrayList<>(List.of("sh", "-c", "ulimit -n 256; exec \"$@\"", "sh"));
+		command.addAll(TestJvm.command(Exhausted.class, FreePort.next()));
+		Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
 		String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
 		assertThat(process.waitFor()).as(printed).isZero();
 		assertThat(printed).contains("refused")

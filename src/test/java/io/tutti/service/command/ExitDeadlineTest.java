@@ -2,11 +2,11 @@ package io.tutti.service.command;
 
 import java.io.OutputStream;
 import java.io.PrintStream;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
+import io.tutti.TestJvm;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -46,11 +46,7 @@ class ExitDeadlineTest {
 
 	@Test
 	void aProcessWhoseErrorsAreNotReadIsHalted() throws Exception {
-		Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-				"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
-				Stalled.class.getName())
-			.inheritIO()
-			.start();
+		Process process = new ProcessBuilder(TestJvm.command(Stalled.class)).inheritIO().start();
 		try {
 			assertThat(process.waitFor(60, TimeUnit.SECONDS)).as("the process ends").isTrue();
 			assertThat(process.exitValue()).isEqualTo(42);

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 import io.tutti.ExitCode;
+import io.tutti.TestJvm;
 import io.tutti.service.TuttiApplication;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -52,9 +53,7 @@ class FirstStartupFailureTest {
 	}
 
 	private static void assertOneLine(String message, String argument) throws Exception {
-		Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-				"--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
-				TuttiApplication.class.getName(), "train", argument)
+		Process process = new ProcessBuilder(TestJvm.command(TuttiApplication.class, "train", argument))
 			.redirectErrorStream(true)
 			.start();
 		try (InputStream output = process.getInputStream()) {

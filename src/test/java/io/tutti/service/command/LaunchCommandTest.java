@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.tutti.TestJvm;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -224,10 +225,8 @@ class LaunchCommandTest {
 
 	private Process launch(String... arguments) throws IOException {
 		// A test run in the background of a shell inherits that SIGINT is ignored.
-		List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT",
-				Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-				"--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", classPath(),
-				Main.class.getName()));
+		List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT"));
+		command.addAll(TestJvm.command("-cp", classPath(), Main.class.getName()));
 		command.addAll(List.of(arguments));
 		Process launcher = new ProcessBuilder(command).directory(this.directory.toFile())
 			.redirectInput(new File("/dev/null"))

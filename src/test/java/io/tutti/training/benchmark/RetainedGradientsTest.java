@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
 import io.tutti.ProcessGroup;
+import io.tutti.TestJvm;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.SimulatedWorld;
 import io.tutti.engine.javacpp.NativeLibraryPreparation;
@@ -33,10 +34,7 @@ class RetainedGradientsTest {
 	@Test
 	void gradientsUseTheMemoryOfThoseOfTheStepBefore() throws Exception {
 		NativeLibraryPreparation.prepare();
-		Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
-				System.getProperty("java.class.path"), "--enable-native-access=ALL-UNNAMED", Training.class.getName())
-			.redirectErrorStream(true)
-			.start();
+		Process process = new ProcessBuilder(TestJvm.command(Training.class)).redirectErrorStream(true).start();
 		try {
 			String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
 			assertThat(process.waitFor(40, TimeUnit.SECONDS)).isTrue();

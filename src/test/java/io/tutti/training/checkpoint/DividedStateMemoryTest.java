@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.tutti.ProcessGroup;
+import io.tutti.TestJvm;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.backend.SimulatedWorld;
@@ -45,11 +46,7 @@ class DividedStateMemoryTest {
 	void aRankHoldsItsPartOfTheStateOnlyAndCopiesNoModelThatItDoesNotWrite(@TempDir Path directory) throws Exception {
 		assumeThat(AllocatedMemory.bytes()).as("mallinfo2, with which the test measures").isPresent();
 		NativeLibraryPreparation.prepare();
-		Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
-				System.getProperty("java.class.path"), "--enable-native-access=ALL-UNNAMED", "-XX:TieredStopAtLevel=1",
-				Ranks.class.getName(), directory.toString())
-			.redirectErrorStream(true)
-			.start();
+		Process process = new ProcessBuilder(TestJvm.command(Ranks.class, directory)).redirectErrorStream(true).start();
 		try {
 			String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
 			assertThat(process.waitFor(1, TimeUnit.SECONDS)).isTrue();

@@ -12,6 +12,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
+import io.tutti.TestJvm;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,9 +30,7 @@ class AtomicFileTest {
 	@Test
 	void aProcessThatIsStoppedInsideAWriteLeavesTheFileAlone() throws Exception {
 		Path file = Files.writeString(this.directory.resolve("model.pt"), "before");
-		Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
-				System.getProperty("java.class.path"), EndlessWrite.class.getName(), file.toString())
-			.start();
+		Process process = new ProcessBuilder(TestJvm.command(EndlessWrite.class, file)).start();
 		try {
 			assertThat(process.inputReader().readLine()).isEqualTo("writing");
 			assertThat(names()).hasSize(2);

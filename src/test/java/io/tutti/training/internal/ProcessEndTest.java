@@ -1,10 +1,11 @@
 package io.tutti.training.internal;
 
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
+import io.tutti.TestJvm;
 import io.tutti.engine.javacpp.NativeLibraryPreparation;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
@@ -26,9 +27,7 @@ class ProcessEndTest {
 	@Test
 	void aProcessThatComputesEndsWithItsExitCodeAndAllOutput() throws Exception {
 		NativeLibraryPreparation.prepare();
-		Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
-				System.getProperty("java.class.path"), "--enable-native-access=ALL-UNNAMED",
-				"-XX:-CreateCoredumpOnCrash", Computing.class.getName())
+		Process process = new ProcessBuilder(TestJvm.command(List.of("-XX:-CreateCoredumpOnCrash"), Computing.class))
 			.redirectErrorStream(true)
 			.start();
 		try {

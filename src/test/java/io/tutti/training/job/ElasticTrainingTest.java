@@ -16,6 +16,7 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import io.tutti.TestJvm;
 import io.tutti.launch.ElasticRanks;
 import io.tutti.launch.LaunchConsole;
 import io.tutti.launch.LaunchPlan;
@@ -176,10 +177,8 @@ class ElasticTrainingTest {
 	}
 
 	private int train(Path target, int ranks, int maxRestarts, boolean rejoins, String... kills) throws Exception {
-		List<String> words = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-				"--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "--add-opens",
-				"java.base/sun.nio.ch=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
-				ElasticTrainingRank.class.getName(), target.toString(), Boolean.toString(rejoins)));
+		List<String> words = TestJvm.command(List.of("--add-opens", "java.base/sun.nio.ch=ALL-UNNAMED"),
+				ElasticTrainingRank.class, target, rejoins);
 		words.addAll(List.of(kills));
 		LaunchPlan plan = new LaunchPlan(LaunchedCommand.of(words, new TuttiProgram(List.of())), ranks, 1, 0,
 				"127.0.0.1", null, maxRestarts, new ElasticRanks(1, ranks, List.of()),

@@ -3,11 +3,11 @@ package io.tutti.training.job;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
 
+import io.tutti.TestJvm;
 import io.tutti.engine.javacpp.NativeLibraryPreparation;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -54,10 +54,7 @@ class TrainingMemoryTest {
 
 	private static List<Usage> usages(String... arguments) throws IOException, InterruptedException {
 		NativeLibraryPreparation.prepare();
-		List<String> command = new ArrayList<>(
-				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
-						System.getProperty("java.class.path"), "--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC",
-						"-XX:TieredStopAtLevel=1", "-XX:NativeMemoryTracking=summary", LongTraining.class.getName()));
+		List<String> command = TestJvm.command(List.of("-XX:NativeMemoryTracking=summary"), LongTraining.class);
 		command.addAll(List.of(arguments));
 		Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
 		try {

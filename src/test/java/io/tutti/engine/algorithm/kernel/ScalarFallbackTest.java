@@ -4,11 +4,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
 import io.tutti.DataType;
 import io.tutti.ReduceOp;
+import io.tutti.TestJvm;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -19,11 +19,7 @@ class ScalarFallbackTest {
 
 	@Test
 	void aJvmWithoutTheVectorModuleReducesWithScalarKernels() throws Exception {
-		Process jvm = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-				"--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
-				Program.class.getName())
-			.redirectErrorStream(true)
-			.start();
+		Process jvm = new ProcessBuilder(TestJvm.command(Program.class)).redirectErrorStream(true).start();
 		try {
 			assertThat(jvm.waitFor(30, TimeUnit.SECONDS)).isTrue();
 			assertThat(new String(jvm.getInputStream().readAllBytes(), StandardCharsets.UTF_8))

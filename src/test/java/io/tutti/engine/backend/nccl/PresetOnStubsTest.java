@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.tutti.TestJvm;
 import io.tutti.training.SharesLibtorch;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
@@ -59,12 +60,9 @@ class PresetOnStubsTest {
 	}
 
 	private ProcessBuilder java(String classPath, Class<?> main) {
-		ProcessBuilder builder = new ProcessBuilder(
-				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-						"--enable-native-access=ALL-UNNAMED", "-XX:TieredStopAtLevel=1",
-						"-Dorg.bytedeco.javacpp.maxPhysicalBytes=1m",
-						"-Dorg.bytedeco.javacpp.cachedir=" + this.directory.resolve("cache"), "-cp", classPath,
-						main.getName()));
+		ProcessBuilder builder = new ProcessBuilder(TestJvm.command("-Dorg.bytedeco.javacpp.maxPhysicalBytes=1m",
+				"-Dorg.bytedeco.javacpp.cachedir=" + this.directory.resolve("cache"), "-cp", classPath,
+				main.getName()));
 		builder.environment().put("LD_LIBRARY_PATH", this.directory.toString());
 		return builder;
 	}

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.tutti.TestJvm;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.MetadataExchange;
@@ -39,9 +40,8 @@ class SymmetricAllocatorTest {
 	void aRankWithoutMemoryForTheReservationLeavesEveryRankWithoutTheAllocation() throws Exception {
 		Path output = this.directory.resolve("output");
 		Path segments = Files.createDirectory(this.directory.resolve("segments"));
-		Process process = new ProcessBuilder(System.getProperty("java.home") + "/bin/java",
-				"-XX:MaxDirectMemorySize=512k", "-cp", System.getProperty("java.class.path"),
-				"--enable-native-access=ALL-UNNAMED", SymmetricAllocatorTest.class.getName(), segments.toString())
+		Process process = new ProcessBuilder(
+				TestJvm.command(List.of("-XX:MaxDirectMemorySize=512k"), SymmetricAllocatorTest.class, segments))
 			.redirectErrorStream(true)
 			.redirectOutput(output.toFile())
 			.start();
