@@ -40,6 +40,12 @@ final class RankService {
 
 	private static final Logger log = LoggerFactory.getLogger(RankService.class);
 
+	/**
+	 * Boot initializes in the background what a rank never uses, and ranks need the
+	 * cores.
+	 */
+	private static final String NO_PREINITIALIZATION = "spring.backgroundpreinitializer.ignore";
+
 	private static final String ENABLED = "tutti.enabled";
 
 	private final Class<?> application;
@@ -122,6 +128,7 @@ final class RankService {
 	 * Returns an application with the default properties and the log levels of a rank.
 	 */
 	static SpringApplication application(Class<?> application, Map<String, Object> defaults) {
+		System.setProperty(NO_PREINITIALIZATION, "true");
 		SpringApplication spring = new SpringApplication(application);
 		spring.setMainApplicationClass(application);
 		spring.setDefaultProperties(defaults);
