@@ -9,7 +9,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -54,6 +53,8 @@ public final class CheckpointStore implements AutoCloseable {
 
 	private final CheckpointDirectory.Owner owner;
 
+	private final Duration patience;
+
 	private final WriterThread writer;
 
 	private @Nullable CheckpointDirectory directory;
@@ -94,14 +95,21 @@ public final class CheckpointStore implements AutoCloseable {
 	 */
 	public CheckpointStore(ProcessGroup group, CheckpointOptions options, JobFingerprint job, ModelState state,
 			Consumer<SavedCheckpoint> listener, long elasticJob) {
+		this(group, options, job, state, listener, elasticJob, PATIENCE);
+	}
+
+	/** Creates a store that awaits a write without progress for a given time. */
+	CheckpointStore(ProcessGroup group, CheckpointOptions options, JobFingerprint job, ModelState state,
+			Consumer<SavedCheckpoint> listener, long elasticJob, Duration patience) {
 		state.claim();
+		this.patience = patience;
 		this.group = group;
 		this.options = options;
 		this.job = job;
 		this.state = state;
 		this.listener = listener;
 		this.owner = new CheckpointDirectory.Owner(elasticJob, group.generation());
-		this.writer = new WriterThread("tutti-checkpoint-r" + group.rank(), PATIENCE);
+		this.writer = new WriterThread("tutti-checkpoint-r" + group.rank(), patience);
 	}
 
 	/**
@@ -195,9 +203,9 @@ public final class CheckpointStore implements AutoCloseable {
 	 * @throws IllegalArgumentException if a checkpoint of this step or a later one has
 	 * been saved or restored, unless this rank has got a {@link CheckpointException}
 	 * since
-	 * @throws CheckpointException if the previous checkpoint was not written; if the
-	 * optimizer is divided, on every rank, also if a rank cannot copy its part, and the
-	 * group stays usable
+	 * @throws CheckpointException if the previous checkpoint was not written or makes no
+	 * progress for 60 s, or this thread is interrupted; if the optimizer is divided, on
+	 * every rank, also if a rank cannot copy its part, and the group stays usable
 	 */
 	public void save(Progress progress) {
 		if (!this.opened) {
@@ -231,24 +239,28 @@ public final class CheckpointStore implements AutoCloseable {
 	 */
 	public void awaitWritten() {
 		long start = System.nanoTime();
-		while (broadcastBusy(isWriting())) {
+		while (broadcastBusy(isWriting(this.group.timeout().dividedBy(TOLD_PER_TIMEOUT)))) {
 			// Rank 0 writes a large checkpoint.
 		}
 		this.awaitedNanos += System.nanoTime() - start;
 	}
 
-	/** Waits for a part of the time limit of a call. */
-	private boolean isWriting() {
+	/**
+	 * Waits for a limited time while a checkpoint is written.
+	 * @return whether it is to be awaited again
+	 */
+	private boolean isWriting(Duration longest) {
 		if (this.pending == null) {
 			return false;
 		}
 		try {
-			if (this.writer.isWriting(this.pending, this.group.timeout().dividedBy(TOLD_PER_TIMEOUT))) {
+			if (this.writer.isWriting(this.pending, longest)) {
 				return true;
 			}
 		}
 		catch (InterruptedException ex) {
-			throw interrupted(ex);
+			Thread.currentThread().interrupt();
+			throw CheckpointException.onThisRank("interrupted while waiting for a checkpoint", ex);
 		}
 		if (!this.pending.isDone()) {
 			throw stuck();
@@ -269,36 +281,30 @@ public final class CheckpointStore implements AutoCloseable {
 	/**
 	 * Waits until the last checkpoint is complete and reports it, unless another
 	 * generation of an elastic group has written it or writes the checkpoints by now.
-	 * @throws CheckpointException if it could not be written
+	 * @throws CheckpointException if it could not be written or makes no progress for 60
+	 * s, or this thread is interrupted
 	 */
 	public void finish() {
+		while (isWriting(this.patience)) {
+			// It makes progress.
+		}
 		Future<Optional<SavedCheckpoint>> last = this.pending;
 		if (last == null) {
 			return;
 		}
 		this.pending = null;
-		try {
-			last.get().ifPresent(this.listener);
+		if (last.state() == Future.State.SUCCESS) {
+			last.resultNow().ifPresent(this.listener);
+			return;
 		}
-		catch (ExecutionException ex) {
-			this.savedStep = -1;
-			if (ex.getCause() instanceof CheckpointDirectory.SupersededException) {
-				return;
+		this.savedStep = -1;
+		switch (last.exceptionNow()) {
+			case CheckpointDirectory.SupersededException _ -> {
+				// The later generation reports its own.
 			}
-			if (ex.getCause() instanceof CheckpointException known) {
-				throw known;
-			}
-			throw new IllegalStateException("the thread that writes checkpoints failed", ex.getCause());
+			case CheckpointException known -> throw known;
+			case Throwable ex -> throw new IllegalStateException("the thread that writes checkpoints failed", ex);
 		}
-		catch (InterruptedException ex) {
-			this.pending = last;
-			throw interrupted(ex);
-		}
-	}
-
-	private static CheckpointException interrupted(InterruptedException cause) {
-		Thread.currentThread().interrupt();
-		return CheckpointException.onThisRank("interrupted while waiting for a checkpoint", cause);
 	}
 
 	/**
@@ -327,7 +333,8 @@ public final class CheckpointStore implements AutoCloseable {
 
 	private CheckpointException stuck() {
 		return CheckpointException.onThisRank("a checkpoint in " + this.options.directory()
-				+ " has made no progress for " + PATIENCE.toSeconds() + " s; see whether its file system hangs", null);
+				+ " has made no progress for " + this.patience.toSeconds() + " s; see whether its file system hangs",
+				null);
 	}
 
 	private void release() {

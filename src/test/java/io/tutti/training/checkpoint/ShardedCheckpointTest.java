@@ -827,6 +827,32 @@ class ShardedCheckpointTest {
 		}
 	}
 
+	/** A loop of one's own may save without awaiting the write before. */
+	@Test
+	void aSaveAfterAWriteThatHangsFails() throws Exception {
+		List<Long> saved = new ArrayList<>();
+		try (HeldCheckpoints held = new HeldCheckpoints();
+				SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
+			Map<String, Tensor> parameters = parameters();
+			try (Optimizer optimizer = adam(new TensorVector(parameters.values().toArray(new Tensor[0])));
+					CheckpointStore store = new CheckpointStore(world.group(0),
+							new CheckpointOptions(this.directory, 0, 9), JOB,
+							new ModelState(ModelTensors.of(parameters), optimizer, TrainingDevice.CPU),
+							(checkpoint) -> saved.add(checkpoint.step()), 0, Duration.ofSeconds(1))) {
+				store.open();
+				store.save(new Progress(1, 0, 0));
+				assertThatThrownBy(() -> store.save(new Progress(2, 0, 0))).isInstanceOf(CheckpointException.class)
+					.hasMessageContainingAll(this.directory.toString(), "no progress for 1 s");
+				held.release();
+				while (saved.isEmpty()) {
+					store.poll();
+				}
+			}
+		}
+		assertThat(saved).containsExactly(1L);
+		assertThat(CheckpointFixture.steps(this.directory)).containsExactly(1L);
+	}
+
 	/** For example while a reader on NFS has an older one open. */
 	@Test
 	void aCheckpointIsWrittenAlsoIfAnOlderOneCannotBeDeleted() throws Exception {

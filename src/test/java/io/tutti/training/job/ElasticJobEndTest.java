@@ -24,6 +24,7 @@ import io.tutti.engine.backend.RankThreads.Outcome;
 import io.tutti.engine.backend.SimulatedWorld;
 import io.tutti.training.SharesLibtorch;
 import io.tutti.training.checkpoint.CheckpointException;
+import io.tutti.training.checkpoint.HeldCheckpoints;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;

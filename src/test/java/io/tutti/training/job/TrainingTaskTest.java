@@ -40,6 +40,7 @@ import io.tutti.training.TrainingTask;
 import io.tutti.training.checkpoint.CheckpointException;
 import io.tutti.training.checkpoint.CheckpointFixture;
 import io.tutti.training.checkpoint.CheckpointOptions;
+import io.tutti.training.checkpoint.HeldCheckpoints;
 import io.tutti.training.task.CharacterTransformer;
 import io.tutti.training.task.DigitsConvolution;
 import org.assertj.core.data.Percentage;

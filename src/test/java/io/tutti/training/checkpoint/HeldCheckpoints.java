@@ -1,4 +1,4 @@
-package io.tutti.training.job;
+package io.tutti.training.checkpoint;
 
 import java.security.NoSuchAlgorithmException;
 import java.security.Provider;
@@ -10,7 +10,7 @@ import java.util.concurrent.CountDownLatch;
  * Holds the thread that writes rank 0's checkpoints as a slow disk does, until it is
  * released: at the hash of the first file.
  */
-final class HeldCheckpoints implements AutoCloseable {
+public final class HeldCheckpoints implements AutoCloseable {
 
 	private final CompletableFuture<Void> begun = new CompletableFuture<>();
 
@@ -18,12 +18,12 @@ final class HeldCheckpoints implements AutoCloseable {
 
 	private final Provider provider = new HeldHashes(this::hold);
 
-	HeldCheckpoints() {
+	public HeldCheckpoints() {
 		Security.insertProviderAt(this.provider, 1);
 	}
 
 	/** Completes when the first write is held. */
-	CompletableFuture<Void> begun() {
+	public CompletableFuture<Void> begun() {
 		return this.begun;
 	}
 
@@ -37,7 +37,8 @@ final class HeldCheckpoints implements AutoCloseable {
 		}
 	}
 
-	void release() {
+	/** Lets the writes go on. */
+	public void release() {
 		this.released.countDown();
 	}
 
