@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -71,8 +72,8 @@ public final class CheckpointStore implements AutoCloseable {
 
 	private @Nullable Future<Optional<SavedCheckpoint>> pending;
 
-	/** Time spent in {@link #awaitWritten()} since the last checkpoint. */
-	private long awaitedNanos;
+	/** For how long training has waited for checkpoints that are not yet reported. */
+	private long waitedNanos;
 
 	/** Reads the data of tensors, in their order. */
 	private interface Source {
@@ -215,18 +216,20 @@ public final class CheckpointStore implements AutoCloseable {
 			throw new IllegalArgumentException("there is a checkpoint of step " + this.savedStep
 					+ "; the next one needs a later step, got " + progress.step());
 		}
-		long start = System.nanoTime();
 		this.savedStep = -1;
+		AtomicLong start = new AtomicLong();
 		if (this.group.rank() == 0 || this.state.isDivided()) {
-			this.state.stage(this::finish, this.group.rank() == 0);
+			this.state.stage(() -> {
+				finish();
+				start.set(System.nanoTime());
+			}, this.group.rank() == 0);
 		}
 		this.savedStep = progress.step();
 		if (this.group.rank() != 0) {
 			return;
 		}
-		double waitedSeconds = (this.awaitedNanos + System.nanoTime() - start) / 1e9;
-		this.awaitedNanos = 0;
-		this.pending = this.writer.submit(() -> write(progress, waitedSeconds));
+		this.waitedNanos += System.nanoTime() - start.get();
+		this.pending = this.writer.submit(() -> write(progress));
 	}
 
 	/**
@@ -242,7 +245,7 @@ public final class CheckpointStore implements AutoCloseable {
 		while (broadcastBusy(isWriting(this.group.timeout().dividedBy(TOLD_PER_TIMEOUT)))) {
 			// Rank 0 writes a large checkpoint.
 		}
-		this.awaitedNanos += System.nanoTime() - start;
+		this.waitedNanos += System.nanoTime() - start;
 	}
 
 	/**
@@ -285,16 +288,18 @@ public final class CheckpointStore implements AutoCloseable {
 	 * s, or this thread is interrupted
 	 */
 	public void finish() {
+		long start = System.nanoTime();
 		while (isWriting(this.patience)) {
 			// It makes progress.
 		}
+		this.waitedNanos += System.nanoTime() - start;
 		Future<Optional<SavedCheckpoint>> last = this.pending;
 		if (last == null) {
 			return;
 		}
 		this.pending = null;
 		if (last.state() == Future.State.SUCCESS) {
-			last.resultNow().ifPresent(this.listener);
+			last.resultNow().ifPresent(this::report);
 			return;
 		}
 		this.savedStep = -1;
@@ -305,6 +310,12 @@ public final class CheckpointStore implements AutoCloseable {
 			case CheckpointException known -> throw known;
 			case Throwable ex -> throw new IllegalStateException("the thread that writes checkpoints failed", ex);
 		}
+	}
+
+	private void report(SavedCheckpoint saved) {
+		double seconds = this.waitedNanos / 1e9;
+		this.waitedNanos = 0;
+		this.listener.accept(saved.withWaitedSeconds(seconds));
 	}
 
 	/**
@@ -320,9 +331,11 @@ public final class CheckpointStore implements AutoCloseable {
 		}
 		this.closed = true;
 		// Until it has ended, the thread uses the copy and the directory.
+		long start = System.nanoTime();
 		if (!this.writer.awaitEnd()) {
 			throw stuck();
 		}
+		this.waitedNanos += System.nanoTime() - start;
 		try {
 			finish();
 		}
@@ -533,8 +546,7 @@ public final class CheckpointStore implements AutoCloseable {
 	}
 
 	/** Runs on the writing thread. */
-	private Optional<SavedCheckpoint> write(Progress progress, double waitedSeconds)
-			throws CheckpointDirectory.SupersededException {
+	private Optional<SavedCheckpoint> write(Progress progress) throws CheckpointDirectory.SupersededException {
 		long start = System.nanoTime();
 		try (PointerScope _ = new PointerScope()) {
 			List<StoredTensor> model = this.state.stagedModel();
@@ -546,8 +558,8 @@ public final class CheckpointStore implements AutoCloseable {
 			long bytes = Stream.concat(model.stream(), optimizer.stream())
 				.mapToLong((tensor) -> tensor.data().byteSize())
 				.sum();
-			return written.map((path) -> new SavedCheckpoint(path, progress.step(), bytes, waitedSeconds,
-					(System.nanoTime() - start) / 1e9));
+			return written
+				.map((path) -> new SavedCheckpoint(path, progress.step(), bytes, 0, (System.nanoTime() - start) / 1e9));
 		}
 		catch (CheckpointDirectory.SupersededException ex) {
 			throw ex;
