@@ -21,10 +21,12 @@
 enum { ALL_REDUCE, REDUCE, BROADCAST, ALL_GATHER, REDUCE_SCATTER, GATHER, SCATTER, ALL_TO_ALL, BARRIER, SEND_RECEIVE, OPERATIONS };
 static const char *names[] = { "all-reduce", "reduce", "broadcast", "all-gather", "reduce-scatter",
                                "gather", "scatter", "all-to-all", "barrier", "send-receive" };
-enum { SMALL_BYTES = 65536, SMALL_BATCH = 16, MIN_SAMPLES = 5, MAX_SAMPLES = 4000, MAX_SIZES = 64, WARM_UP_US = 500000 };
+enum { SMALL_BYTES = 65536, SMALL_BATCH = 16, MIN_SAMPLES = 5, MAX_SAMPLES = 4000, MAX_SIZES = 64, WARM_UP_US = 500000,
+       VARIETY = 97 /* of operands; a prime, so that misplaced elements have wrong values */ };
 
 static int rank, n;
 static float *a, *b; /* the full buffer, and the other one where a call takes two */
+static float sums[VARIETY]; /* of all ranks' operands, which repeat after as many elements */
 
 static double now(void) {
   struct timespec t;
@@ -57,12 +59,7 @@ static void one(int c, size_t count, int it) {
   }
 }
 
-static float operand(int r, size_t i) { return (float)(r % 2 + 1 + (int)(i & 1)); }
-static float sum(size_t i) {
-  float s = 0;
-  for (int r = 0; r < n; r++) s += operand(r, i);
-  return s;
-}
+static float operand(int r, size_t i) { return (float)(1 + (31 * (size_t)r + 7 * i) % VARIETY); }
 /* One call from or to root 0 on known operands; how many elements of all ranks' results are wrong. */
 static long check(int c, size_t count) {
   size_t part = count / n, length = count;
@@ -75,10 +72,10 @@ static long check(int c, size_t count) {
   for (size_t i = 0; i < length; i++) {
     float want = 0;
     switch (c) {
-      case ALL_REDUCE: case REDUCE: want = sum(i); break;
+      case ALL_REDUCE: case REDUCE: want = sums[i % VARIETY]; break;
       case BROADCAST: want = operand(0, i); break;
       case ALL_GATHER: case GATHER: want = operand((int)(i / part), i % part); break;
-      case REDUCE_SCATTER: want = sum(rank * part + i); break;
+      case REDUCE_SCATTER: want = sums[(rank * part + i) % VARIETY]; break;
       case SCATTER: want = operand(0, rank * part + i); break;
       case ALL_TO_ALL: want = operand((int)(i / part), rank * part + i % part); break;
       case SEND_RECEIVE: want = operand((rank + n - 1) % n, i); break;
@@ -174,6 +171,7 @@ int main(int argc, char **argv) {
     if (sizes[k] > largest) largest = sizes[k];
     k++;
   }
+  for (int i = 0; i < VARIETY * n; i++) sums[i % VARIETY] += operand(i / VARIETY, i % VARIETY);
   a = buffer(largest);
   b = buffer(largest);
   for (char *s = strtok(argv[2], ","); s; s = strtok(NULL, ",")) {
