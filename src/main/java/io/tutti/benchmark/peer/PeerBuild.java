@@ -16,7 +16,7 @@ import java.util.zip.CRC32;
 
 /**
  * Compiles the peers' programs from the bundled sources. Results are cached by source,
- * compiler, arguments and processor, for which {@code -march=native} compiles.
+ * compiler, arguments, libraries and processor, for which {@code -march=native} compiles.
  */
 final class PeerBuild {
 
@@ -88,14 +88,37 @@ final class PeerBuild {
 		}
 	}
 
-	/** Names a result by its inputs. A compiler that was replaced has another date. */
-	private static String stamp(PeerProgram program, Path compiler, byte[] source) throws IOException {
+	/** Names a result by its inputs. */
+	private String stamp(PeerProgram program, Path compiler, byte[] source) throws IOException, InterruptedException {
 		CRC32 sum = new CRC32();
 		sum.update(source);
-		sum.update((compiler.toRealPath() + " " + Files.getLastModifiedTime(compiler) + " " + program.flags() + " "
-				+ program.libraries() + " " + thisProcessor())
-			.getBytes(StandardCharsets.UTF_8));
+		sum.update(
+				(version(compiler) + " " + program.flags() + " " + libraries(program, compiler) + " " + thisProcessor())
+					.getBytes(StandardCharsets.UTF_8));
 		return String.format(Locale.ROOT, "%08x", sum.getValue());
+	}
+
+	/** A file that was replaced has another date. */
+	private static String version(Path file) throws IOException {
+		return file.toRealPath() + " " + Files.getLastModifiedTime(file);
+	}
+
+	/** The arguments for libraries, and the files that the compiler finds for them. */
+	private List<String> libraries(PeerProgram program, Path compiler) throws IOException, InterruptedException {
+		List<String> found = new ArrayList<>(program.libraries());
+		for (String library : program.libraries()) {
+			for (String ending : List.of(".so", ".a")) {
+				String name = "lib" + library.substring("-l".length()) + ending;
+				List<String> command = List.of(compiler.toString(), "-print-file-name=" + name);
+				for (String file : this.process.run(command, Map.of(), LIMIT).output()) {
+					// Otherwise it answers with the name.
+					if (Path.of(file).isAbsolute() && Files.exists(Path.of(file))) {
+						found.add(version(Path.of(file)));
+					}
+				}
+			}
+		}
+		return found;
 	}
 
 	private static List<String> thisProcessor() throws IOException {

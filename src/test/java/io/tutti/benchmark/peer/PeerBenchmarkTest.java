@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -34,6 +35,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 class PeerBenchmarkTest {
 
 	private static final String LINE = "R\\tmpich-9\\ttcp\\tall-reduce\\t2\\t4\\t1.5\\t1\\t2\\t5\\t0";
+
+	/** Commands of a compiler that leave a program. */
+	private static final String COMPILE = "while [ \"$1\" != -o ]; do shift; done; /bin/cp /bin/true \"$2\"";
 
 	/** Variants of MPICH over TCP. */
 	private static final int VARIANTS = 2;
@@ -140,6 +144,21 @@ class PeerBenchmarkTest {
 		assertThat(build.build(program("clang", "-O2"))).isNotEqualTo(first);
 		Files.setLastModifiedTime(this.programs.resolve("cc"), FileTime.fromMillis(0));
 		assertThat(build.build(program("cc", "-O2"))).isNotEqualTo(first);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "libgloo.so", "libgloo.a" })
+	void aProgramIsBuiltAgainAfterItsLibraryWasReplaced(String name) throws Exception {
+		Path library = Files.createFile(this.directory.resolve(name));
+		script("g++", "case $1 in -print-file-name=" + name + ") echo " + library
+				+ "; exit;; -print-file-name=*) echo \"${1#*=}\"; exit;; esac\n" + COMPILE);
+		PeerBuild build = new PeerBuild(this.directory.resolve("built"), new SearchPath(List.of(this.programs)),
+				new BoundedProcess(SearchPath.ofThisProcess()));
+		PeerProgram program = PeerProgram.of(Peer.GLOO);
+		Path first = build.build(program);
+		assertThat(build.build(program)).isEqualTo(first);
+		Files.setLastModifiedTime(library, FileTime.fromMillis(0));
+		assertThat(build.build(program)).isNotEqualTo(first);
 	}
 
 	@Test
@@ -256,7 +275,7 @@ class PeerBenchmarkTest {
 
 	/** Writes a script that creates the file named after -o. */
 	private void compiler(String name) throws IOException {
-		script(name, "while [ \"$1\" != -o ]; do shift; done; /bin/cp /bin/true \"$2\"");
+		script(name, COMPILE);
 	}
 
 	private void script(String name, String body) throws IOException {
