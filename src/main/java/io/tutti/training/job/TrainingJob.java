@@ -142,8 +142,8 @@ public final class TrainingJob {
 	 * @throws ReplicaMismatchException if the ranks' options, data or trained parameters
 	 * differ
 	 * @throws TrainingDivergedException if the loss is not finite or, for a task with a
-	 * {@link TrainingTask#guessingLoss()}, grows far above its value before the first
-	 * step, or ends above that value
+	 * {@link TrainingTask#guessingLoss()}, grows far above both that and its value before
+	 * the first step, or ends above both
 	 * @throws io.tutti.CollectiveException if the group breaks
 	 */
 	public TrainingSummary run() {
