@@ -23,7 +23,8 @@ import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
  * Sends the history and then the state of the job to the viewers of the page, once a
  * second and immediately when the group breaks. Queries no rank while there are no
  * viewers. Each viewer has its own thread, so a slow viewer does not delay the others.
- * Stops before the web server waits for open requests.
+ * Stops before the web server waits for open requests. What is sent does not depend on
+ * the application's own writing of JSON, since the script of the page reads it.
  */
 final class PageFeed implements SmartLifecycle {
 
@@ -36,8 +37,6 @@ final class PageFeed implements SmartLifecycle {
 	private final PageStates states;
 
 	private final PageHistory history;
-
-	private final JsonMapper json;
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -57,10 +56,9 @@ final class PageFeed implements SmartLifecycle {
 	private record State(long number, String json) {
 	}
 
-	PageFeed(PageStates states, PageHistory history, GroupLifecycle group, JsonMapper json) {
+	PageFeed(PageStates states, PageHistory history, GroupLifecycle group) {
 		this.states = states;
 		this.history = history;
-		this.json = json;
 		group.onBroken((_) -> hurry());
 		group.onFormed((_) -> hurry());
 	}
@@ -104,7 +102,7 @@ final class PageFeed implements SmartLifecycle {
 
 	private void send(SseEmitter emitter, long seen) {
 		try {
-			emitter.send(SseEmitter.event().name("history").data(this.json.writeValueAsString(this.history.samples())));
+			emitter.send(SseEmitter.event().name("history").data(json(this.history.samples())));
 			for (State next = awaitNewer(seen); next != null; next = awaitNewer(next.number())) {
 				emitter.send(SseEmitter.event().name("state").data(next.json()));
 			}
@@ -119,6 +117,10 @@ final class PageFeed implements SmartLifecycle {
 		finally {
 			locked(() -> this.viewers--);
 		}
+	}
+
+	private static String json(Object value) {
+		return JsonMapper.shared().writeValueAsString(value);
 	}
 
 	/** The state after the one with this number, {@code null} if the feed has stopped. */
@@ -151,7 +153,7 @@ final class PageFeed implements SmartLifecycle {
 	/** After a failure, viewers get the next update a second later. */
 	private void publish() {
 		try {
-			String state = this.json.writeValueAsString(this.states.take());
+			String state = json(this.states.take());
 			locked(() -> this.latest = new State(this.latest.number() + 1, state));
 		}
 		catch (RuntimeException | Error ex) {

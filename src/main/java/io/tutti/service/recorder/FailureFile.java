@@ -27,7 +27,8 @@ import org.springframework.beans.factory.DisposableBean;
 /**
  * Writes this rank's flight recorder to a file when the group breaks, and logs its path.
  * A rank without peers writes none: its failure is its own, and there is nothing to
- * compare. Shutdown waits up to a second for the file.
+ * compare. Shutdown waits up to a second for the file. The format does not depend on the
+ * application's own writing of JSON, so that files of different jobs can be compared.
  */
 final class FailureFile implements DisposableBean {
 
@@ -41,16 +42,13 @@ final class FailureFile implements DisposableBean {
 
 	private final FailureFolder folder;
 
-	private final JsonMapper json;
-
 	/** Completes when the first generation has broken. */
 	private final CompletableFuture<Void> broken = new CompletableFuture<>();
 
 	/** Completes when the file of the last broken generation has been written. */
 	private volatile CompletableFuture<Void> written = CompletableFuture.completedFuture(null);
 
-	FailureFile(GroupLifecycle group, FlightRecorderProperties properties, RendezvousProperties rendezvous,
-			JsonMapper json) {
+	FailureFile(GroupLifecycle group, FlightRecorderProperties properties, RendezvousProperties rendezvous) {
 		this.group = group;
 		this.properties = properties;
 		// The launcher's rank, since that of a generation may have been another process's
@@ -58,7 +56,6 @@ final class FailureFile implements DisposableBean {
 		RankAssignment launched = group.assignment();
 		this.folder = new FailureFolder(properties.place(), FailureFolder.nameOf(rendezvous.jobId(), launched),
 				launched.rank(), properties.keep());
-		this.json = json;
 		if (properties.onFailure()) {
 			group.onBroken(this::begin);
 		}
@@ -78,8 +75,9 @@ final class FailureFile implements DisposableBean {
 			return;
 		}
 		try {
-			byte[] content = this.json.writeValueAsBytes(
-					FlightRecorderView.of(trace, generation.assignment().worldSize(), generation.failure().describe()));
+			byte[] content = JsonMapper.shared()
+				.writeValueAsBytes(FlightRecorderView.of(trace, generation.assignment().worldSize(),
+						generation.failure().describe()));
 			Path file = this.folder.write(content, Instant.now());
 			log.warn("the last collectives of this rank are in {}", file);
 		}

@@ -11,8 +11,7 @@ import tools.jackson.databind.json.JsonMapper;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -20,35 +19,36 @@ import org.springframework.context.annotation.Configuration;
  * Writes the flight recorder to a file when the group breaks. The switch is
  * {@code tutti.flight-recorder.on-failure}.
  */
-@AutoConfiguration(after = { ProcessGroupAutoConfiguration.class, JacksonAutoConfiguration.class })
+@AutoConfiguration(after = ProcessGroupAutoConfiguration.class)
 @ConditionalOnBean(GroupLifecycle.class)
 public class FailureFileAutoConfiguration {
 
 	/** Writes files as JSON. */
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass(JsonMapper.class)
-	@ConditionalOnBean(JsonMapper.class)
 	static class WithJson {
 
 		@Bean("tuttiFailureFile")
 		FailureFile failureFile(GroupLifecycle group, FlightRecorderProperties properties,
-				RendezvousProperties rendezvous, JsonMapper json) {
-			return new FailureFile(group, properties, rendezvous, json);
+				RendezvousProperties rendezvous) {
+			return new FailureFile(group, properties, rendezvous);
 		}
 
 	}
 
 	/** Warns that no files are written. A rank without peers would write none anyway. */
 	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnMissingBean(type = "tools.jackson.databind.json.JsonMapper")
+	@ConditionalOnMissingClass("tools.jackson.databind.json.JsonMapper")
 	static class WithoutJson {
 
 		private static final Logger log = LoggerFactory.getLogger(FailureFileAutoConfiguration.class);
 
 		WithoutJson(GroupLifecycle group, FlightRecorderProperties properties) {
 			if (properties.onFailure() && group.assignment().worldSize() > 1) {
-				log.warn("tutti.flight-recorder.on-failure has no effect: there is no JsonMapper to write files with."
-						+ " Add spring-boot-starter-jackson, or set tutti.flight-recorder.on-failure=false");
+				log.warn(
+						"tutti.flight-recorder.on-failure has no effect: Jackson, which writes the files, is not on the"
+								+ " class path."
+								+ " Add spring-boot-starter-jackson, or set tutti.flight-recorder.on-failure=false");
 			}
 		}
 

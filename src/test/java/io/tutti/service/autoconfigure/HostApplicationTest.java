@@ -2,6 +2,7 @@ package io.tutti.service.autoconfigure;
 
 import java.net.URI;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -24,11 +25,13 @@ import io.tutti.service.recorder.FailureFileAutoConfiguration;
 import io.tutti.service.rest.RestAutoConfiguration;
 import io.tutti.service.rest.RestSecurityAutoConfiguration;
 import io.tutti.service.tracing.CollectiveTracingAutoConfiguration;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -174,6 +177,31 @@ class HostApplicationTest {
 				.content("{\"label\":\"x\",\"timeout\":5}")).hasStatus(HttpStatus.UNPROCESSABLE_CONTENT)
 				.bodyText()
 				.contains("unknown field timeout"));
+	}
+
+	@Test
+	void thePageReceivesTheFieldsThatItsScriptReadsWhateverTheApplicationsOwnWriting() {
+		this.runner
+			.withPropertyValues("spring.jackson.property-naming-strategy=SNAKE_CASE",
+					"spring.jackson.default-property-inclusion=non_empty")
+			.run((context) -> {
+				MvcTestResult events = http(context).get().uri("/tutti/page/events").asyncExchange();
+				Awaitility.await()
+					.atMost(20, TimeUnit.SECONDS)
+					.until(() -> events.getResponse().getContentAsString(), (sent) -> sent.contains("event:state")
+							&& sent.contains("\"worldSize\":1") && sent.contains("\"inFlight\":[]"));
+			});
+	}
+
+	@Test
+	void theApplicationNeedsNoMapperOfItsOwn() {
+		new WebApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(ProcessGroupAutoConfiguration.class, PageAutoConfiguration.class,
+					FailureFileAutoConfiguration.class, RestAutoConfiguration.class,
+					RestSecurityAutoConfiguration.class))
+			.run((context) -> assertThat(context).hasNotFailed()
+				.hasBean("tuttiFailureFile")
+				.doesNotHaveBean(JsonMapper.class));
 	}
 
 	@Test

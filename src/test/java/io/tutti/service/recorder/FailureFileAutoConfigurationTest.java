@@ -8,7 +8,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.parallel.Isolated;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -23,8 +22,8 @@ class FailureFileAutoConfigurationTest {
 
 	private static final String WARNING = "tutti.flight-recorder.on-failure has no effect";
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(AutoConfigurations
-		.of(JacksonAutoConfiguration.class, ProcessGroupAutoConfiguration.class, FailureFileAutoConfiguration.class));
+	private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(
+			AutoConfigurations.of(ProcessGroupAutoConfiguration.class, FailureFileAutoConfiguration.class));
 
 	private final ApplicationContextRunner withoutJson = this.runner
 		.withClassLoader(new FilteredClassLoader("tools.jackson"));

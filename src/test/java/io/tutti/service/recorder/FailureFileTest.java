@@ -14,7 +14,6 @@ import io.tutti.service.group.FakeGroup;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -29,8 +28,7 @@ class FailureFileTest {
 	void theFileIsNamedByTheLaunchersRankAndHasThatOfTheGeneration() throws IOException {
 		FakeGenerations generations = new FakeGenerations(2, 3);
 		FailureFile file = new FailureFile(generations.lifecycle(),
-				new FlightRecorderProperties(true, this.folder, 4, false), new RendezvousProperties("a", null, null),
-				JsonMapper.shared());
+				new FlightRecorderProperties(true, this.folder, 4, false), new RendezvousProperties("a", null, null));
 		generations.form(new FakeGroup(1, 2, 4), List.of(0, 2));
 		generations.lose(List.of(0), Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(0), "cut"));
 		file.destroy();
