@@ -42,8 +42,10 @@ public class ProcessGroupAutoConfiguration {
 
 	/**
 	 * An application other than Tutti's own commands, which decide themselves. The group
-	 * of such an application does not form again after a loss.
+	 * of such an application does not form again after a loss. No other bean uses this
+	 * one.
 	 */
+	@Lazy(false)
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnMissingBean(type = "io.tutti.service.TuttiApplication")
 	static class HostApplication {

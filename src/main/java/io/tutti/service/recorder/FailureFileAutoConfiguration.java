@@ -14,10 +14,12 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 
 /**
  * Writes the flight recorder to a file when the group breaks. The switch is
- * {@code tutti.flight-recorder.on-failure}.
+ * {@code tutti.flight-recorder.on-failure}. No other bean uses these, so that they are
+ * also created where an application creates its beans when they are used.
  */
 @AutoConfiguration(after = ProcessGroupAutoConfiguration.class)
 @ConditionalOnBean(GroupLifecycle.class)
@@ -28,6 +30,7 @@ public class FailureFileAutoConfiguration {
 	@ConditionalOnClass(JsonMapper.class)
 	static class WithJson {
 
+		@Lazy(false)
 		@Bean("tuttiFailureFile")
 		FailureFile failureFile(GroupLifecycle group, FlightRecorderProperties properties,
 				RendezvousProperties rendezvous) {
@@ -37,6 +40,7 @@ public class FailureFileAutoConfiguration {
 	}
 
 	/** Warns that no files are written. A rank without peers would write none anyway. */
+	@Lazy(false)
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnMissingClass("tools.jackson.databind.json.JsonMapper")
 	static class WithoutJson {

@@ -1,5 +1,6 @@
 package io.tutti.service.autoconfigure;
 
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -17,6 +18,7 @@ import io.tutti.service.group.GroupUnavailableException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
@@ -87,14 +89,18 @@ class ProcessGroupAutoConfigurationTest {
 
 	@Test
 	void anApplicationWhoseGroupCannotFormAgainRefusesTheElasticProperties() {
-		this.runner
-			.withPropertyValues("tutti.elastic.min-ranks=1", "tutti.elastic.endpoints=127.0.0.1:1,127.0.0.1:2",
-					"tutti.rank=0", "tutti.world-size=2", "tutti.master-address=127.0.0.1")
-			.run((context) -> assertThat(context).getFailure()
+		ApplicationContextRunner elastic = this.runner.withPropertyValues("tutti.elastic.min-ranks=1",
+				"tutti.elastic.endpoints=127.0.0.1:1,127.0.0.1:2", "tutti.rank=0", "tutti.world-size=2",
+				"tutti.master-address=127.0.0.1");
+		ApplicationContextRunner lazy = elastic.withInitializer(
+				(context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()));
+		for (ApplicationContextRunner each : List.of(elastic, lazy)) {
+			each.run((context) -> assertThat(context).getFailure()
 				.rootCause()
 				.isInstanceOfSatisfying(BadConfigurationException.class,
 						(ex) -> assertThat(ex.exitCode()).isEqualTo(ExitCode.BAD_CONFIGURATION))
 				.hasMessageContaining("the group of a Spring application cannot continue without a lost rank"));
+		}
 	}
 
 	@Test

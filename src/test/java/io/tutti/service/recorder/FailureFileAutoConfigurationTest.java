@@ -7,11 +7,13 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.parallel.Isolated;
 
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ConfigurableApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -24,6 +26,9 @@ class FailureFileAutoConfigurationTest {
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(
 			AutoConfigurations.of(ProcessGroupAutoConfiguration.class, FailureFileAutoConfiguration.class));
+
+	private final ApplicationContextRunner lazy = this.runner.withInitializer(
+			(context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()));
 
 	private final ApplicationContextRunner withoutJson = this.runner
 		.withClassLoader(new FilteredClassLoader("tools.jackson"));
@@ -39,6 +44,17 @@ class FailureFileAutoConfigurationTest {
 		assertThat(output).doesNotContain(WARNING);
 		this.withoutJson.withPropertyValues(rank).run((context) -> assertThat(context).hasNotFailed());
 		assertThat(output).containsOnlyOnce(WARNING).contains("Add spring-boot-starter-jackson");
+	}
+
+	@Test
+	void anApplicationThatCreatesItsBeansWhenTheyAreUsedWritesFilesToo(CapturedOutput output) {
+		this.lazy.run((context) -> assertThat(context.getSourceApplicationContext(ConfigurableApplicationContext.class)
+			.getBeanFactory()
+			.containsSingleton("tuttiFailureFile")).isTrue());
+		this.lazy.withClassLoader(new FilteredClassLoader("tools.jackson"))
+			.withPropertyValues("tutti.rank=0", "tutti.world-size=2", "tutti.master-port=" + FreePort.next())
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).containsOnlyOnce(WARNING);
 	}
 
 }
