@@ -22,6 +22,11 @@ public record GroupHistory(long reforms, Duration reforming, List<Integer> ranks
 	/** Of a group that does not form again. */
 	static final GroupHistory NONE = new GroupHistory(0, Duration.ZERO, List.of(), List.of(), List.of());
 
+	/** Of a group that waits for no rank any more, since this process has left it. */
+	GroupHistory ended() {
+		return new GroupHistory(this.reforms, this.reforming, this.ranks, List.of(), this.losses);
+	}
+
 	/**
 	 * A loss of ranks.
 	 *

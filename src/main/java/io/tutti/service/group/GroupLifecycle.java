@@ -200,7 +200,8 @@ public final class GroupLifecycle implements SmartLifecycle {
 
 	/** Losses and re-formations of an elastic group. */
 	public GroupHistory history() {
-		return this.generations.history();
+		GroupHistory history = this.generations.history();
+		return (this.closed || hasLeft()) ? history.ended() : history;
 	}
 
 	/** This rank's totals of a collective over all generations. */

@@ -137,6 +137,8 @@ class ElasticServiceTest {
 			.toList();
 		assertThat(ends.getFirst()).failsWithin(LIMIT);
 		assertThat(rank0.status().state()).isEqualTo(GroupState.BROKEN);
+		assertThat(rank0.history().losses()).singleElement().satisfies((loss) -> assertThat(loss.ranks()).hasSize(1));
+		assertThat(rank0.history().awaited()).isEmpty();
 	}
 
 	private GroupLifecycle slot(int slot) {
