@@ -24,7 +24,7 @@ public final class JobToken {
 	/**
 	 * The token of these properties, {@code null} if there is none.
 	 * @throws BadConfigurationException if both properties are set, or if the token is
-	 * blank, too long or cannot be read
+	 * blank, too long, not of printable ASCII or cannot be read
 	 */
 	public static @Nullable String of(ProcessProperties properties) {
 		String file = properties.text(TOKEN_FILE);
@@ -65,7 +65,15 @@ public final class JobToken {
 			throw new BadConfigurationException(from + " is longer than " + RegularFile.MAX_TOKEN_BYTES + " bytes",
 					"Use a shorter secret");
 		}
+		if (!stripped.chars().allMatch(JobToken::isPrintable)) {
+			throw new BadConfigurationException(from + " has a character other than printable ASCII",
+					"Use a secret of ASCII letters, digits, punctuation and blanks, which HTTP requests can carry");
+		}
 		return stripped;
+	}
+
+	private static boolean isPrintable(int character) {
+		return character >= ' ' && character <= '~';
 	}
 
 }

@@ -88,6 +88,7 @@ class RefusedValuesTest {
 					{checkpoint: {existingClaim: runs, mountPath: /app/config}}                         | mountPath
 					{gpu: {count: 1}, resources: {limits: {nvidia.com/gpu: 2}}}                         | set gpu.count only
 					{token: {value: " "}}                                                               | value
+					{token: {value: sésame}}                                                            | value
 					{podLabels: {app.kubernetes.io/component: mine}}                                    | podLabels
 					{dashboard: {labels: {app.kubernetes.io/instance: mine}}}                           | labels
 					{extraEnv: [{name: TUTTI_HTTP_PORT, value: "1"}]}                                   | TUTTI_HTTP_PORT
@@ -174,8 +175,9 @@ class RefusedValuesTest {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "{worldSize: 1}", "{workload: {kind: StatefulSet, command: serve}}",
-			"{workload: {kind: Job, command: bench}}", "{token: {existingSecret: b}}", "{job: {maxRestarts: 0}}",
-			"{gang: {scheduler: volcano}}", "{podMonitor: {enabled: true}, networkPolicy: {enabled: false}}",
+			"{workload: {kind: Job, command: bench}}", "{token: {existingSecret: b}}",
+			"{token: {value: open ~ sesame!}}", "{job: {maxRestarts: 0}}", "{gang: {scheduler: volcano}}",
+			"{podMonitor: {enabled: true}, networkPolicy: {enabled: false}}",
 			"{config: {server: {tomcat: {threads: {max: 9}}}, management: {tracing: {}}}}",
 			"{extraEnv: [{name: SERVER_TOMCAT_THREADS_MAX, value: '9'}]}",
 			"{workload: {kind: Job, args: [--epochs, '5']}}", "{workload: {kind: Job, args: [--tutti.rank-log, a]}}",

@@ -20,7 +20,7 @@ public final class SharedToken {
 	/**
 	 * Reads the token from the properties.
 	 * @throws io.tutti.BadConfigurationException if both are set, or if it is blank, too
-	 * long or cannot be read
+	 * long, not of printable ASCII or cannot be read
 	 */
 	static SharedToken of(SecurityProperties properties) {
 		return new SharedToken(JobToken.read(properties.token(), properties.tokenFile()));

@@ -213,6 +213,19 @@ class StandaloneSettingsTest {
 			.hasMessageContaining("tutti.security.token is longer than 4096 bytes");
 	}
 
+	/** A header of HTTP has no agreed encoding of other characters. */
+	@ParameterizedTest
+	@ValueSource(strings = { "sésame", "open\tsesame", "open\nsesame", "sesame\u007f" })
+	void aTokenThatNoRequestCanCarryIsRefusedWithoutBeingShown(String token) {
+		assertThatThrownBy(() -> settings(Map.of("tutti.security.token", token), Map.of()))
+			.isInstanceOfSatisfying(BadConfigurationException.class,
+					(ex) -> assertThat(ex.exitCode()).isEqualTo(ExitCode.BAD_CONFIGURATION))
+			.hasMessageContaining("tutti.security.token has a character other than printable ASCII")
+			.hasMessageNotContaining(token);
+		assertThat(settings(Map.of("tutti.security.token", "open ~ sesame! "), Map.of()).token())
+			.isEqualTo("open ~ sesame!");
+	}
+
 	@Test
 	void aTokenCanBeReadFromAFile(@TempDir Path folder) throws Exception {
 		Path file = Files.writeString(folder.resolve("token"), "secret\n");
