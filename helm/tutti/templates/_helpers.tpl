@@ -228,6 +228,9 @@ ports:
 {{- if gt (int $values.elastic.minRanks) (int $values.worldSize) -}}
 {{- fail (printf "elastic.minRanks (%d) must not exceed worldSize (%d)" (int $values.elastic.minRanks) (int $values.worldSize)) -}}
 {{- end -}}
+{{- if le (int $values.timeouts.rendezvousSeconds) (int $values.timeouts.heartbeatSeconds) -}}
+{{- fail (printf "timeouts.rendezvousSeconds (%d) must be more than timeouts.heartbeatSeconds (%d) in an elastic group, which waits so long for lost ranks before it continues" (int $values.timeouts.rendezvousSeconds) (int $values.timeouts.heartbeatSeconds)) -}}
+{{- end -}}
 {{- $endpoints := include "tutti.formationEndpoints" . -}}
 {{- if gt (len $endpoints) 131000 -}}
 {{- fail (printf "the endpoints of %d elastic ranks need %d bytes, and an environment variable has at most 128 KiB: use fewer ranks or a shorter name" (int $values.worldSize) (len $endpoints)) -}}

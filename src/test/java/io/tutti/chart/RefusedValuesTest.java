@@ -167,6 +167,7 @@ class RefusedValuesTest {
 					{config: {spring.profiles: {"active[1]": nccl}}}                                    | depends on backend
 					{config: {spring: {profiles: {group: {mine: [a, nccl]}}}}}                          | spring.profiles.group.mine to a backend
 					{extraEnv: [{name: SPRING_PROFILES_GROUP_MINE_0, value: mpi}]}                      | SPRING_PROFILES_GROUP_MINE_0 to a backend
+					{elastic: {minRanks: 1}, timeouts: {rendezvousSeconds: 30}}                         | must be more than timeouts.heartbeatSeconds (30)
 					{fullnameOverride: 9lives}                                                          | must begin with a letter
 					""")
 	void contradictoryValuesAreRejectedByName(String values, String named) {
@@ -198,6 +199,7 @@ class RefusedValuesTest {
 			"{backend: nccl, gpu: {count: 1}}", "{fullnameOverride: nine-lives}",
 			"{worldSize: 4, elastic: {minRanks: 4}}", "{worldSize: 3000, elastic: {minRanks: 4}}",
 			"{elastic: {minRanks: 1}, backend: mpi}", "{elastic: {minRanks: 1}, workload: {kind: Job, program: [a]}}",
+			"{timeouts: {rendezvousSeconds: 30}}", "{elastic: {minRanks: 1}, timeouts: {rendezvousSeconds: 31}}",
 			"{tls: {enabled: true, secretName: mine, peerName: ranks.ml}}",
 			"{tls: {enabled: true, secretName: mine, certManager: {enabled: true, issuerName: ranks}}}" })
 	void similarValidValuesAreAccepted(String values) {
