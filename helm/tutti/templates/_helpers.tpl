@@ -307,7 +307,10 @@ without hyphens, underscores and case.
   "tutti[.]elastic[.](minranks|maxranks|endpoints)" "the pods and ports of an elastic group depend on elastic.minRanks: set that"
   "tutti[.]backend" "the NetworkPolicy depends on backend: set that"
 -}}
-{{- $options := dict "tutti[.](transport[.]port|rendezvous[.]bindaddress)" "peers depend on the values under ports" -}}
+{{- $options := dict
+  "tutti[.](transport[.]port|rendezvous[.]bindaddress)" "peers depend on the values under ports"
+  "tutti[.]timeout[.](abort|collective|drain|heartbeat|rendezvous)" "probes, alerts and the pods' grace period depend on the values under timeouts: set these"
+-}}
 {{- if not $values.workload.program -}}
 {{- $anywhere = merge $anywhere (dict
   "(management[.])?server[.](port|address)" $http

@@ -168,6 +168,9 @@ class RefusedValuesTest {
 					{config: {spring: {profiles: {group: {mine: [a, nccl]}}}}}                          | spring.profiles.group.mine to a backend
 					{extraEnv: [{name: SPRING_PROFILES_GROUP_MINE_0, value: mpi}]}                      | SPRING_PROFILES_GROUP_MINE_0 to a backend
 					{elastic: {minRanks: 1}, timeouts: {rendezvousSeconds: 30}}                         | must be more than timeouts.heartbeatSeconds (30)
+					{workload: {kind: Job, args: ["--tutti.timeout.drain=10m"]}}                        | values under timeouts
+					{workload: {kind: Job, args: ["--tutti.timeout.collective", 1h]}}                   | values under timeouts
+					{workload: {kind: Job, program: [a], args: ["--tutti.timeout.rendezvous=1h"]}}      | values under timeouts
 					{fullnameOverride: 9lives}                                                          | must begin with a letter
 					""")
 	void contradictoryValuesAreRejectedByName(String values, String named) {
@@ -200,6 +203,7 @@ class RefusedValuesTest {
 			"{worldSize: 4, elastic: {minRanks: 4}}", "{worldSize: 3000, elastic: {minRanks: 4}}",
 			"{elastic: {minRanks: 1}, backend: mpi}", "{elastic: {minRanks: 1}, workload: {kind: Job, program: [a]}}",
 			"{timeouts: {rendezvousSeconds: 30}}", "{elastic: {minRanks: 1}, timeouts: {rendezvousSeconds: 31}}",
+			"{workload: {kind: Job, args: [--tutti.timeouts, a]}}",
 			"{tls: {enabled: true, secretName: mine, peerName: ranks.ml}}",
 			"{tls: {enabled: true, secretName: mine, certManager: {enabled: true, issuerName: ranks}}}" })
 	void similarValidValuesAreAccepted(String values) {
