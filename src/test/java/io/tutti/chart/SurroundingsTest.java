@@ -340,6 +340,11 @@ class SurroundingsTest {
 		if (!kind.equals("StatefulSet")) {
 			assertThat(notes).contains(kind.toLowerCase() + "/" + rendered.workload().at("/metadata/name").asString());
 		}
+		String workload = rendered.workload().toString();
+		assertThat(notes.contains("\"suspend\":true"))
+			.isEqualTo(workload.contains("--checkpoint=") && !workload.contains("TUTTI_STOP_SIGNAL")
+					&& workload.contains("{\"action\":\"Ignore\",\"onExitCodes\":{\"containerName\":\"tutti\","
+							+ "\"operator\":\"In\",\"values\":[79]}}"));
 		for (JsonNode secret : rendered.all("Secret")) {
 			assertThat(notes).contains("Secret " + secret.at("/metadata/name").asString());
 		}
