@@ -20,6 +20,7 @@ import io.tutti.launch.RankResolution;
 import io.tutti.launch.ResolutionSettings;
 import io.tutti.probe.GroupProbe;
 import io.tutti.probe.HealthProbe;
+import io.tutti.service.config.AllowedHosts;
 import io.tutti.service.config.HttpProperties;
 import io.tutti.service.config.RendezvousProperties;
 import io.tutti.service.config.SecurityProperties;
@@ -34,6 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.boot.autoconfigure.ssl.PemSslBundleProperties;
 import org.springframework.boot.autoconfigure.ssl.SslProperties;
@@ -44,6 +46,7 @@ import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatNoException;
 
 /**
  * The contract between chart and application: the application's own code reads each
@@ -124,11 +127,17 @@ class ApplicationContractTest {
 	/** The host names used by Services, the chart's own test and an Ingress. */
 	@Test
 	void ranksAcceptTheHostNamesOfTheirService() {
-		List<String> hosts = bound(chart.with("http: {allowedHosts: [ranks.example.org]}").environment(),
-				HttpProperties.class)
-			.allowedHosts();
-		assertThat(hosts).contains("demo-tutti", "*.demo-tutti", "*.demo-tutti.ml", "demo-tutti.ml.svc",
-				"*.demo-tutti.ml.svc.cluster.local", "ranks.example.org");
+		List<String> own = List.of("Ranks.example.org", "*.example.org", "my_rank.", "192.0.2.9", "2001:db8::9",
+				"[2001:db8::8]", "::ffff:192.0.2.1", "fe80::1%eth0", "1:2:3:4:5:6:7:8", "1::");
+		Map<String, String> environment = chart
+			.with("http: {allowedHosts: " + JsonMapper.shared().writeValueAsString(own) + "}")
+			.environment();
+		HttpProperties http = bound(environment, HttpProperties.class);
+		assertThat(http.allowedHosts())
+			.contains("demo-tutti", "*.demo-tutti", "*.demo-tutti.ml", "demo-tutti.ml.svc",
+					"*.demo-tutti.ml.svc.cluster.local")
+			.containsAll(own);
+		assertThatNoException().isThrownBy(() -> AllowedHosts.of(http, bound(environment, TransportProperties.class)));
 	}
 
 	@Test

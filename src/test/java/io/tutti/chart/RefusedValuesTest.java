@@ -171,6 +171,12 @@ class RefusedValuesTest {
 					{workload: {kind: Job, args: ["--tutti.timeout.drain=10m"]}}                        | values under timeouts
 					{workload: {kind: Job, args: ["--tutti.timeout.collective", 1h]}}                   | values under timeouts
 					{workload: {kind: Job, program: [a], args: ["--tutti.timeout.rendezvous=1h"]}}      | values under timeouts
+					{http: {allowedHosts: ["tutti.example.org:8443"]}}                                  | allowedHosts
+					{http: {allowedHosts: ["*"]}}                                                       | allowedHosts
+					{http: {allowedHosts: ["https://tutti.example.org"]}}                               | allowedHosts
+					{http: {allowedHosts: ["[::1]:80"]}}                                                | allowedHosts
+					{http: {allowedHosts: ["a.*.b"]}}                                                   | allowedHosts
+					{http: {allowedHosts: [-a]}}                                                        | allowedHosts
 					{fullnameOverride: 9lives}                                                          | must begin with a letter
 					""")
 	void contradictoryValuesAreRejectedByName(String values, String named) {
