@@ -305,6 +305,7 @@ without hyphens, underscores and case.
   "tutti[.]masteraddress" "peers depend on the first pod"
   "tutti[.]masterport" "peers depend on ports.rendezvous: set that"
   "tutti[.]elastic[.](minranks|maxranks|endpoints)" "the pods and ports of an elastic group depend on elastic.minRanks: set that"
+  "tutti[.]security[.]token" "the chart gives the ranks a token: set token.value or token.existingSecret"
   "tutti[.]backend" "the NetworkPolicy depends on backend: set that"
 -}}
 {{- $options := dict

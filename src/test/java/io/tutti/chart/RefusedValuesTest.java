@@ -177,6 +177,9 @@ class RefusedValuesTest {
 					{http: {allowedHosts: ["[::1]:80"]}}                                                | allowedHosts
 					{http: {allowedHosts: ["a.*.b"]}}                                                   | allowedHosts
 					{http: {allowedHosts: [-a]}}                                                        | allowedHosts
+					{extraEnv: [{name: TUTTI_SECURITY_TOKEN, value: a}]}                                | set token.value or token.existingSecret
+					{config: {tutti.security: {token: a}}}                                              | set token.value or token.existingSecret
+					{workload: {kind: Job, program: [a], args: ["--tutti.security.token=a"]}}           | set token.value or token.existingSecret
 					{fullnameOverride: 9lives}                                                          | must begin with a letter
 					""")
 	void contradictoryValuesAreRejectedByName(String values, String named) {
@@ -210,6 +213,7 @@ class RefusedValuesTest {
 			"{elastic: {minRanks: 1}, backend: mpi}", "{elastic: {minRanks: 1}, workload: {kind: Job, program: [a]}}",
 			"{timeouts: {rendezvousSeconds: 30}}", "{elastic: {minRanks: 1}, timeouts: {rendezvousSeconds: 31}}",
 			"{workload: {kind: Job, args: [--tutti.timeouts, a]}}",
+			"{extraEnv: [{name: TUTTI_SECURITY_TOKENS, value: a}]}",
 			"{tls: {enabled: true, secretName: mine, peerName: ranks.ml}}",
 			"{tls: {enabled: true, secretName: mine, certManager: {enabled: true, issuerName: ranks}}}" })
 	void similarValidValuesAreAccepted(String values) {
