@@ -32,8 +32,13 @@ final class RankProcess {
 	private record Relay(Thread thread, Output output) {
 	}
 
-	/** Output of the rank, and how long its reader has waited for it. */
+	/**
+	 * Output of the rank, how much was read, and how long its reader has waited for it.
+	 */
 	private static final class Output extends FilterInputStream {
+
+		/** What a pipe holds at most, to which a program may enlarge it. */
+		private static final long PIPE_BYTES = 1 << 20;
 
 		private volatile long readSinceNanos;
 
@@ -42,8 +47,13 @@ final class RankProcess {
 		/** By reads that have ended. */
 		private volatile long waitedNanos;
 
+		private volatile long readBytes;
+
 		/** What had been waited when the last output began. */
 		private long waitedBeforeNanos;
+
+		/** What had been read when the last output began. */
+		private long readBeforeBytes;
 
 		Output(InputStream output) {
 			super(output);
@@ -55,7 +65,9 @@ final class RankProcess {
 			this.readSinceNanos = start;
 			this.reading = true;
 			try {
-				return super.read(bytes, offset, length);
+				int count = super.read(bytes, offset, length);
+				this.readBytes = this.readBytes + Math.max(0, count);
+				return count;
 			}
 			finally {
 				this.reading = false;
@@ -65,11 +77,27 @@ final class RankProcess {
 
 		void beginLast() {
 			this.waitedBeforeNanos = waited();
+			this.readBeforeBytes = this.readBytes;
 		}
 
-		/** Output that was there would not have been waited for. */
-		boolean isSilent(Duration limit) {
-			return waited() - this.waitedBeforeNanos >= limit.toNanos();
+		/**
+		 * Whether all output is read that was there when the last one began. It would not
+		 * have been waited for, and a pipe cannot hold more.
+		 */
+		boolean isRead(Duration limit) {
+			return waited() - this.waitedBeforeNanos >= limit.toNanos()
+					|| this.readBytes - this.readBeforeBytes > PIPE_BYTES;
+		}
+
+		/**
+		 * Runs the reader with the stream's lock. Once the rank has ended, the JDK would
+		 * otherwise close the pipe between two reads, and a program inside a shell script
+		 * could not write any more.
+		 */
+		void readBy(Runnable reader) {
+			synchronized (this.in) {
+				reader.run();
+			}
 		}
 
 		/** At most too little while a read ends. */
@@ -119,8 +147,11 @@ final class RankProcess {
 	}
 
 	private void relay(String stream, Output output, Runnable relay) {
-		this.relays.add(new Relay(
-				Thread.ofPlatform().name("tutti-launch-r" + this.rank + "-" + stream).daemon().start(relay), output));
+		Thread thread = Thread.ofPlatform()
+			.name("tutti-launch-r" + this.rank + "-" + stream)
+			.daemon()
+			.start(() -> output.readBy(relay));
+		this.relays.add(new Relay(thread, output));
 	}
 
 	private static void pass(InputStream out, LaunchConsole console) {
@@ -207,10 +238,11 @@ final class RankProcess {
 
 	/**
 	 * Whether output that the rank has written may still wait for the launcher's reader:
-	 * its relay has waited less than the limit for more.
+	 * its relay has waited less than the limit for more, and has read less than a pipe
+	 * holds.
 	 */
 	boolean hasOutput(Duration limit) {
-		return this.relays.stream().anyMatch((relay) -> relay.thread().isAlive() && !relay.output().isSilent(limit));
+		return this.relays.stream().anyMatch((relay) -> relay.thread().isAlive() && !relay.output().isRead(limit));
 	}
 
 }

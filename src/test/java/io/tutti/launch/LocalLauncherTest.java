@@ -310,16 +310,25 @@ class LocalLauncherTest {
 		assertThat(code.get(10, TimeUnit.SECONDS)).isZero();
 	}
 
+	/**
+	 * The slow reader gives the JDK time to close the shell's output after the first
+	 * line.
+	 */
 	@Test
-	void aProgramInsideAShellScriptMaySaveItsWorkToo() throws Exception {
-		Files.writeString(this.directory.resolve("worker.sh"), "echo $$ > worker.pid; "
-				+ "trap 'sleep 0.5; touch saved; exit 79' TERM; touch ready-0; while :; do sleep 0.05; done");
-		LocalLauncher launcher = launcher(plan(program("sh worker.sh; exit $?"), 1, 0), draining(LIMIT));
+	void aProgramInsideAShellScriptMaySaveItsWorkTooAndWriteOfIt() throws Exception {
+		Files.writeString(this.directory.resolve("worker.sh"),
+				"echo $$ > worker.pid; "
+						+ "trap 'echo saving; sleep 0.5; echo still; touch saved; echo saved; exit 79' TERM; "
+						+ "touch ready-0; while :; do sleep 0.05; done");
+		SlowOutput slow = new SlowOutput(1000, Duration.ofMillis(300));
+		LocalLauncher launcher = new LocalLauncher(plan(program("sh worker.sh; exit $?"), 1, 0), draining(LIMIT),
+				new LaunchConsole(slow, false, this.err, false));
 		CompletableFuture<Integer> code = start(launcher);
 		awaitFiles("ready-0");
 		launcher.stop();
 		assertThat(code.get(20, TimeUnit.SECONDS)).isEqualTo(143);
 		assertThat(this.directory.resolve("saved")).exists();
+		assertThat(slow.toString(StandardCharsets.UTF_8)).isEqualTo("[0] saving\n[0] still\n[0] saved\n");
 	}
 
 	@Test
@@ -623,21 +632,10 @@ class LocalLauncherTest {
 		assertThat(errLines()).containsExactly("tutti launch: stopped on request; every rank ended with 79");
 	}
 
+	/** The pauses are longer than the launcher waits for the output of a rank. */
 	@Test
 	void theLastOutputReachesASlowReader() throws Exception {
-		ByteArrayOutputStream slow = new ByteArrayOutputStream() {
-
-			private int nextPause;
-
-			@Override
-			public void write(byte[] bytes, int offset, int length) {
-				if (size() >= this.nextPause) {
-					this.nextPause += 30_000;
-					pause();
-				}
-				super.write(bytes, offset, length);
-			}
-		};
+		SlowOutput slow = new SlowOutput(30_000, Duration.ofMillis(1500));
 		assertThat(new LocalLauncher(plan(program("exec seq 1 9000"), 1, 0), TIMINGS,
 				new LaunchConsole(slow, false, this.err, false))
 			.run()).isZero();
@@ -663,11 +661,17 @@ class LocalLauncherTest {
 		}
 	}
 
-	/** While the JDK waits for the end of one stream, it does not end the other one. */
-	@Test
-	void aChildProcessThatWritesOnToStandardErrorDoesNotDelayTheEndForLong() throws Exception {
+	/**
+	 * The second one never pauses. The launcher reads when the rank ends, since more has
+	 * been written than a pipe holds.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "while :; do echo x; sleep 0.3; done", "exec yes" })
+	void aChildProcessThatWritesOnToStandardErrorDoesNotDelayTheEndForLong(String child) throws Exception {
 		LocalLauncher launcher = launcher(
-				program("(while :; do echo x >&2; sleep 0.3; done) & echo $! > child-$RANK.pid; exit 0"), 1, 0);
+				program("(head -c 200000 /dev/zero; touch enough; " + child
+						+ ") >&2 & echo $! > child-$RANK.pid; while [ ! -e enough ]; do sleep 0.05; done; exit 0"),
+				1, 0);
 		try {
 			assertThat(start(launcher).get(20, TimeUnit.SECONDS)).isZero();
 		}
@@ -676,14 +680,38 @@ class LocalLauncherTest {
 		}
 	}
 
-	/** Longer than the launcher waits for the output of a rank that has ended. */
-	private static void pause() {
-		try {
-			Thread.sleep(1500);
+	/** To a reader that pauses at first, and after so many bytes. */
+	private static final class SlowOutput extends ByteArrayOutputStream {
+
+		private final int bytes;
+
+		private final Duration pause;
+
+		private int nextPause;
+
+		SlowOutput(int bytes, Duration pause) {
+			this.bytes = bytes;
+			this.pause = pause;
 		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
+
+		@Override
+		public void write(byte[] text, int offset, int length) {
+			if (size() >= this.nextPause) {
+				this.nextPause += this.bytes;
+				pause();
+			}
+			super.write(text, offset, length);
 		}
+
+		private void pause() {
+			try {
+				Thread.sleep(this.pause);
+			}
+			catch (InterruptedException ex) {
+				throw new IllegalStateException(ex);
+			}
+		}
+
 	}
 
 	/** The replacement would wait for a job that is gone. */
