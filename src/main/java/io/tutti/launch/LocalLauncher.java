@@ -71,6 +71,7 @@ public final class LocalLauncher {
 			if (!again) {
 				return end.exitCode();
 			}
+			this.environment.startedProcesses().kill();
 		}
 	}
 

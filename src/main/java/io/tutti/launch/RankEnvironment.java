@@ -36,7 +36,8 @@ final class RankEnvironment {
 
 	private final LaunchPlan plan;
 
-	private final String runId;
+	/** The variables that only the ranks of this launcher have. */
+	private final Map<String, String> ofLauncher;
 
 	private final boolean showsLiveLines;
 
@@ -47,8 +48,14 @@ final class RankEnvironment {
 	RankEnvironment(LaunchPlan plan, boolean showsLiveLines) {
 		this.plan = plan;
 		this.showsLiveLines = showsLiveLines;
-		this.runId = (plan.nodes() == 1) ? UUID.randomUUID().toString()
+		String runId = (plan.nodes() == 1) ? UUID.randomUUID().toString()
 				: plan.masterAddress() + ":" + plan.masterPort();
+		this.ofLauncher = Map.of(LAUNCHER_PID, Long.toString(ProcessHandle.current().pid()), RUN_ID, runId);
+	}
+
+	/** The processes that the ranks have started, of every start of the group. */
+	StartedProcesses startedProcesses() {
+		return new StartedProcesses(this.ofLauncher, LAUNCHER_PID, RUN_ID);
 	}
 
 	/**
@@ -70,8 +77,7 @@ final class RankEnvironment {
 		put(environment, "MASTER_PORT", ports.rendezvous());
 		put(environment, "TORCHELASTIC_RESTART_COUNT", restart);
 		put(environment, "TORCHELASTIC_MAX_RESTARTS", this.plan.maxRestarts());
-		put(environment, RUN_ID, this.runId);
-		put(environment, LAUNCHER_PID, ProcessHandle.current().pid());
+		environment.putAll(this.ofLauncher);
 		put(environment, LAUNCHER_HOST, HostIdentity.ofThisHost());
 		environment.remove(LIVE_LINES);
 		if (this.showsLiveLines) {

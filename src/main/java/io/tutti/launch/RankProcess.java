@@ -125,7 +125,8 @@ final class RankProcess {
 		builder.redirectInput((localRank == 0) ? Redirect.INHERIT : Redirect.from(NOTHING));
 		builder.redirectErrorStream(console.isToOneFile() && command.mayShareOnePipe());
 		environment.accept(builder.environment());
-		RankProcess started = new RankProcess(rank, builder.start(), new StartedProcesses(builder.environment()));
+		RankProcess started = new RankProcess(rank, builder.start(), new StartedProcesses(builder.environment(),
+				RankEnvironment.LAUNCHER_PID, RankEnvironment.RUN_ID, RankEnvironment.RANK));
 		try {
 			started.relay(command.plainOutput(), console);
 			return started;

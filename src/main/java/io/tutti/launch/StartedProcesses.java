@@ -11,21 +11,20 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The processes that a rank has started. They inherit its variables, by which they are
- * found also when the rank has ended and is no longer their parent.
+ * The processes that a rank, or every rank of a launcher, has started. They inherit its
+ * variables, by which they are found also when the rank has ended and is no longer their
+ * parent.
  */
 final class StartedProcesses {
-
-	private static final List<String> VARIABLES = List.of(RankEnvironment.LAUNCHER_PID, RankEnvironment.RUN_ID,
-			RankEnvironment.RANK);
 
 	private final Set<String> entries;
 
 	/**
 	 * @param environment the environment of the rank
+	 * @param names the variables in it by which the processes are found
 	 */
-	StartedProcesses(Map<String, String> environment) {
-		this.entries = VARIABLES.stream()
+	StartedProcesses(Map<String, String> environment, String... names) {
+		this.entries = Stream.of(names)
 			.map((name) -> name + "=" + environment.get(name))
 			.collect(Collectors.toUnmodifiableSet());
 	}

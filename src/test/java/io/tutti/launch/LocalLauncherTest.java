@@ -205,6 +205,21 @@ class LocalLauncherTest {
 				"restarting the group (2 of 2)");
 	}
 
+	/** It would go on as a rank of the group before. */
+	@Test
+	void whatTheRanksHaveStartedEndsBeforeTheGroupIsRestarted() throws Exception {
+		LaunchedCommand command = program("""
+				if [ $TORCHELASTIC_RESTART_COUNT = 1 ]; then
+				[ $RANK = 0 ] && cat $(sed 's|.*|/proc/&/cmdline|' child-*.pid) > left; exit 0; fi
+				(sleep 100 & echo $! > child-$RANK.pid; wait) > out-$RANK 2>&1 &
+				while [ ! -s child-0.pid ] || [ ! -s child-1.pid ]; do sleep 0.05; done
+				[ $RANK = 0 ] || exit 0
+				while kill -0 $(cat rank-1-0.pid); do sleep 0.05; done
+				exit 9""");
+		assertThat(launcher(plan(command, 2, 1), PATIENT).run()).isZero();
+		assertThat(this.directory.resolve("left")).isEmptyFile();
+	}
+
 	@Test
 	void everyRestartUsesAnotherRendezvousPort() throws Exception {
 		LaunchPlan plan = new LaunchPlan(program("echo $MASTER_PORT; exit 1"), 1, 1, 0, "127.0.0.1", null, 2, null,
