@@ -12,6 +12,10 @@ final class SlurmRankResolver extends RankResolver {
 
 	private static final String RANK = "SLURM_PROCID";
 
+	/** Slurm sets it for every step. */
+	private static final String STEP_SIZE = "SLURM_STEP_NUM_TASKS";
+
+	/** In a step with {@code --preserve-env} it is that of the allocation. */
 	private static final String SIZE = "SLURM_NTASKS";
 
 	private static final String NODE_LIST = "SLURM_STEP_NODELIST";
@@ -22,6 +26,11 @@ final class SlurmRankResolver extends RankResolver {
 
 	SlurmRankResolver() {
 		super("slurm", RANK, SIZE);
+	}
+
+	@Override
+	String worldSizeVariable(Variables variables) {
+		return variables.has(STEP_SIZE) ? STEP_SIZE : super.worldSizeVariable(variables);
 	}
 
 	@Override
@@ -37,7 +46,7 @@ final class SlurmRankResolver extends RankResolver {
 	boolean isTask(Variables variables, String rankVariable, String worldSizeVariable) {
 		return variables.has(RANK) && disregarded(variables) == null
 				&& Objects.equals(variables.peek(RANK), variables.peek(rankVariable))
-				&& Objects.equals(variables.peek(SIZE), variables.peek(worldSizeVariable));
+				&& Objects.equals(variables.peek(worldSizeVariable(variables)), variables.peek(worldSizeVariable));
 	}
 
 	@Override

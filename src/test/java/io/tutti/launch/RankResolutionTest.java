@@ -96,6 +96,19 @@ class RankResolutionTest {
 		assertThat(resolved.assignment()).isEqualTo(new RankAssignment(1, 4, 1, 4, "127.0.0.1", 29500));
 	}
 
+	/** Of {@code salloc -n 4} whose shell is a step, and of {@code srun -E}. */
+	@Test
+	void slurmTasksAreThoseOfTheStepAndNotOfTheAllocation() {
+		Map<String, String> environment = slurm("SLURM_PROCID", "0", "SLURM_NTASKS", "4", "SLURM_STEP_NUM_TASKS", "2",
+				"SLURM_LOCALID", "0", "SLURM_STEP_NODELIST", "node01");
+		assertThat(resolve(environment).assignment()).isEqualTo(new RankAssignment(0, 2, 0, 2, "127.0.0.1", 29500));
+		environment.putAll(Map.of("PMI_RANK", "0", "PMI_SIZE", "2", "SLURM_STEP_NODELIST", "a[1-2]",
+				"SLURM_STEP_TASKS_PER_NODE", "1(x2)", "SLURM_NODEID", "0"));
+		ResolvedRank resolved = resolve(environment);
+		assertThat(resolved.assignment()).isEqualTo(new RankAssignment(0, 2, 0, 1, "a1", 29500));
+		assertThat(resolved.conflicts()).isEmpty();
+	}
+
 	@Test
 	void masterAddrTakesPrecedenceOverTheNodeListWithANote() {
 		Map<String, String> environment = slurm("SLURM_PROCID", "1", "SLURM_NTASKS", "2", "SLURM_LOCALID", "0",
