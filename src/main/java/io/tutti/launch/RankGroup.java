@@ -184,8 +184,8 @@ final class RankGroup {
 	private void onEnd(RankExit end) {
 		RankProcess process = Objects.requireNonNull(this.running.remove(end.rank()));
 		process.terminateDescendants();
-		if (this.lostRanks != null && !this.stopped
-				&& (this.finished || (this.phase == Phase.RUNNING && !this.command.stoppedOnRequest(end)))) {
+		if (this.lostRanks != null && (this.finished
+				|| (!this.stopped && this.phase == Phase.RUNNING && !this.command.stoppedOnRequest(end)))) {
 			onElasticEnd(end, process, this.lostRanks);
 			return;
 		}
@@ -296,12 +296,15 @@ final class RankGroup {
 
 	/**
 	 * Ranks lost before the request have been reported and are no failure of the stop,
-	 * unless no rank is left.
+	 * unless no rank is left. A failure after the end of the job is reported with the
+	 * exit of the group.
 	 */
 	private void onStop() {
 		this.stopped = true;
 		if (this.phase == Phase.RUNNING) {
-			this.firstFailure = null;
+			if (!this.finished) {
+				this.firstFailure = null;
+			}
 			if (this.running.isEmpty()) {
 				dropPending();
 			}

@@ -778,6 +778,34 @@ class LocalLauncherTest {
 	}
 
 	@Test
+	void aStopDoesNotHideAFailureAfterTheJobHasFinished() throws Exception {
+		LaunchedCommand command = program(
+				"[ $RANK = 0 ] && exit 0; [ $RANK = 1 ] && { " + untilEndOf(0) + "exit 70; }; " + "trap 'exit 0' TERM; "
+						+ untilEndOf(1) + "touch alone; while :; do sleep 0.05; done");
+		LocalLauncher launcher = launcher(elastic(command, 3, 1, 0), draining(LIMIT));
+		CompletableFuture<Integer> code = start(launcher);
+		awaitFiles("alone");
+		launcher.stop();
+		assertThat(code.get(20, TimeUnit.SECONDS)).isEqualTo(70);
+		assertThat(lastErrLine()).startsWith("tutti launch: rank 1 ended with 70");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "exit 79", "trap - TERM; kill $$" })
+	void aStopAfterTheJobHasFinishedIsNoFailure(String onStop) throws Exception {
+		LaunchedCommand command = train("[ $RANK = 0 ] && { while [ ! -e joining ]; do sleep 0.05; done; exit 0; }; "
+				+ "[ -e again ] || { touch again; kill -9 $$; }; trap '" + onStop + "' TERM; touch joining; "
+				+ "while :; do sleep 0.05; done");
+		LocalLauncher launcher = launcher(elastic(command, 2, 1, 1), patient(Duration.ofMillis(100)));
+		CompletableFuture<Integer> code = start(launcher);
+		await().until(() -> this.err.toString(StandardCharsets.UTF_8).contains("waiting for rank 1"));
+		launcher.stop();
+		assertThat(code.get(20, TimeUnit.SECONDS)).isZero();
+		assertThat(lastErrLine()).startsWith("tutti launch: rank 1 ended with ")
+			.endsWith(" after the job had finished");
+	}
+
+	@Test
 	void aRankKilledAfterTheJobHasFinishedIsNoFailure() throws Exception {
 		LaunchedCommand command = LaunchedCommand.of(List.of("train"),
 				own("[ $RANK = 0 ] && exit 0; " + untilEndOf(0) + "kill -9 $$"));
