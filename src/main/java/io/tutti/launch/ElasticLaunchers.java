@@ -27,7 +27,7 @@ public final class ElasticLaunchers {
 		switch (resolved.source()) {
 			case "open-mpi" -> throw refused(minRanks, "mpirun");
 			case "pmi" -> {
-				if (!variables.containsKey("SLURM_JOB_ID")) {
+				if (!new PmiRankResolver().startedBySlurm(new Variables(variables, ResolutionSettings.DEFAULTS))) {
 					throw refused(minRanks, "mpiexec");
 				}
 				requireKeptBySlurm(minRanks, variables);

@@ -37,7 +37,10 @@ final class PmiRankResolver extends RankResolver {
 		return "mpiexec -genv MASTER_ADDR HOST_OF_RANK_0 ...";
 	}
 
-	private boolean startedBySlurm(Variables variables) {
+	/**
+	 * Whether Slurm itself, and no {@code mpiexec} in its allocation, started the rank.
+	 */
+	boolean startedBySlurm(Variables variables) {
 		return !variables.has("MPI_LOCALRANKID") && this.slurm.isTask(variables, RANK, SIZE);
 	}
 

@@ -37,15 +37,31 @@ class ElasticLaunchersTest {
 			.hasMessageContaining(launcher);
 	}
 
+	/** Its processes also have the variables of the step that started its agents. */
+	@Test
+	void anMpiexecInASlurmAllocationIsRefusedToo() {
+		Map<String, String> variables = kept(SLURM);
+		variables.putAll(Map.of("PMI_RANK", "1", "PMI_SIZE", "4", "MPI_LOCALRANKID", "1", "MPI_LOCALNRANKS", "4"));
+		assertThatThrownBy(() -> require(variables)).isInstanceOf(ResolutionException.class)
+			.hasMessageContaining("mpiexec");
+	}
+
 	@Test
 	void ranksThatTheirLauncherKeepsAreAccepted() {
 		require(Map.of("RANK", "0", "WORLD_SIZE", "2"));
-		Map<String, String> kept = new HashMap<>(SLURM);
-		kept.put("SLURM_KILL_BAD_EXIT", "0");
+		Map<String, String> kept = kept(SLURM);
+		require(kept);
+		kept.putAll(MPICH);
 		require(kept);
 		Map<String, String> launch = new HashMap<>(TORCHRUN);
 		launch.put("TUTTI_LAUNCHER_PID", "1");
 		require(launch);
+	}
+
+	private static Map<String, String> kept(Map<String, String> slurm) {
+		Map<String, String> kept = new HashMap<>(slurm);
+		kept.put("SLURM_KILL_BAD_EXIT", "0");
+		return kept;
 	}
 
 	private static void require(Map<String, String> variables) {
