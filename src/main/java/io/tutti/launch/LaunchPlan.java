@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param masterAddress host of the rendezvous
  * @param masterPort port of the rendezvous, {@code null} to pick a free one
  * @param maxRestarts how often the whole group is restarted after a failure; of an
- * elastic job, how often single ranks are restarted in all
+ * elastic job, how often single ranks of this machine are restarted in all
  * @param elastic bounds of a job that continues without lost ranks, {@code null} for one
  * that ends with the first of them
  * @param environment variables that every rank gets besides the launcher's own

@@ -6,8 +6,9 @@ import java.util.Map;
 
 /**
  * Decides what follows the loss of a rank of an elastic job: its restart, a job that
- * continues without it, or the end of the job. The restarts of all ranks together are
- * limited. A rank that is lost again and again waits longer before each restart.
+ * continues without it, or the end of the job. The restarts of all ranks of this machine
+ * together are limited. A rank that is lost again and again waits longer before each
+ * restart.
  */
 final class LostRanks {
 

@@ -75,8 +75,8 @@ public final class LaunchCommand implements Callable<Integer> {
 	private @Nullable Integer masterPort;
 
 	@Option(names = "--max-restarts", paramLabel = "K", defaultValue = "0",
-			description = "Number of restarts of the whole group after failures; with --min-ranks, of single ranks in all "
-					+ "(default: 0).")
+			description = "Number of restarts of the whole group after failures; with --min-ranks, of single ranks of this "
+					+ "machine in all (default: 0).")
 	private int maxRestarts;
 
 	@Option(names = "--min-ranks", paramLabel = "N",
