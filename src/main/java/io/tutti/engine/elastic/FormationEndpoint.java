@@ -125,6 +125,8 @@ final class FormationEndpoint implements ConnectionAcceptor.Port<FormationHello>
 	/** The last process that has answered, by slot. */
 	private final Map<Integer, Reached> reached = new ConcurrentHashMap<>();
 
+	private final Set<Integer> nameless = ConcurrentHashMap.newKeySet();
+
 	/** Ids of members in whose slot another process has answered later. */
 	private final Set<String> replaced = ConcurrentHashMap.newKeySet();
 
@@ -243,9 +245,12 @@ final class FormationEndpoint implements ConnectionAcceptor.Port<FormationHello>
 	private List<InetAddress> lookUp(int slot, Duration limit) {
 		Endpoint endpoint = this.endpoints.get(slot);
 		try {
-			return endpoint.resolve(this.names, Deadline.after(limit));
+			List<InetAddress> found = endpoint.resolve(this.names, Deadline.after(limit));
+			this.nameless.remove(slot);
+			return found;
 		}
 		catch (IOException ex) {
+			this.nameless.add(slot);
 			return List.of();
 		}
 		catch (InterruptedException ex) {
@@ -278,6 +283,14 @@ final class FormationEndpoint implements ConnectionAcceptor.Port<FormationHello>
 			thread.join(asking.get(thread).remaining());
 		}
 		return Map.copyOf(answers);
+	}
+
+	/**
+	 * Whether no address was found for the name of a slot's endpoint, as where its
+	 * process was never started.
+	 */
+	boolean isNameless(int slot) {
+		return this.nameless.contains(slot);
 	}
 
 	/**

@@ -376,8 +376,9 @@ final class FormationProtocol {
 				askedNanos = System.nanoTime();
 				continue;
 			}
-			List<Integer> awaited = (base == null) ? absentFounders(joins)
-					: absent(continuation(base, joins, answers), System.nanoTime() - startNanos);
+			boolean patient = System.nanoTime() - startNanos < this.context.settings().timeouts().heartbeat().toNanos();
+			List<Integer> awaited = (base == null) ? absentFounders(joins, answers, patient)
+					: absent(continuation(base, joins, answers), patient);
 			if (awaited == null) {
 				return propose(base, joins, requests);
 			}
@@ -419,21 +420,29 @@ final class FormationProtocol {
 		return new Continuation(base, joins, answers, this.context.elastic(), this.context.endpoint()::hasEnded);
 	}
 
-	/** The founding needs every rank; {@code null} if all are present. */
-	private @Nullable List<Integer> absentFounders(List<Join> joins) {
+	/**
+	 * The founding needs every launched rank, and awaits an answer of the others: in a
+	 * job that has grown, one that is stopped for a while may hold a generation, of which
+	 * all launched ranks were lost and restarted. {@code null} if none is awaited.
+	 */
+	private @Nullable List<Integer> absentFounders(List<Join> joins, Map<Integer, Answer> answers, boolean patient) {
 		Set<Integer> present = Continuation.present(joins);
-		List<Integer> absent = GroupIdentity.ranksWhere(this.context.launched().worldSize(),
-				(slot) -> !present.contains(slot));
+		int launched = this.context.launched().worldSize();
+		List<Integer> absent = GroupIdentity.ranksWhere(this.context.elastic().maxRanks(),
+				(slot) -> !present.contains(slot) && (slot < launched || (patient
+						&& answers.get(slot) instanceof Answer.Silent && !this.context.endpoint().isNameless(slot))));
 		return absent.isEmpty() ? null : absent;
 	}
 
 	/**
 	 * The slots to wait for, {@code null} if the present members continue.
+	 * @param patient whether a process that does not answer may still show that it has
+	 * ended, since this member has led for less than the heartbeat timeout
 	 * @throws RendezvousException if they may not, after the others were told
 	 */
-	private @Nullable List<Integer> absent(Continuation next, long elapsedNanos) {
+	private @Nullable List<Integer> absent(Continuation next, boolean patient) {
+		long elapsedNanos = this.deadline.elapsedNanos();
 		boolean early = elapsedNanos < this.context.settings().timeouts().rendezvous().toNanos() / 2;
-		boolean patient = elapsedNanos < this.context.settings().timeouts().heartbeat().toNanos();
 		List<Integer> waiting = next.slots((missing, fate) -> switch (fate) {
 			case ALIVE -> early;
 			case SILENT -> patient && !this.silent.contains(missing.id());
@@ -541,11 +550,12 @@ final class FormationProtocol {
 			}
 			this.member.await(POLL_MILLIS);
 		}
+		requireTime();
 		int port = formation.members().getFirst().equals(this.member.self()) ? this.rendezvous.freePort()
 				: this.member.port(requests.getFirst());
 		requests.forEach((request) -> request.link().trySend(new Commit(id, port)));
 		Deadline joined = proposal.trial() ? limit
-				: Deadline.after(this.deadline.remaining().dividedBy(PATIENT_ATTEMPTS));
+				: Deadline.after(this.deadline.remaining().plusNanos(1).dividedBy(PATIENT_ATTEMPTS));
 		Formed formed = join(proposal, port, () -> this.member.anyLost(requests, id) || joined.expired());
 		if (formed != null) {
 			requests.forEach((request) -> request.link().trySend(new Joined(id)));

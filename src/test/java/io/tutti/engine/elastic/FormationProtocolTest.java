@@ -306,6 +306,19 @@ class FormationProtocolTest {
 		}
 	}
 
+	/** It may hold a generation of a job that has grown. */
+	@Test
+	void theLaunchedRanksFoundNoGroupWhileAFurtherRankIsSilent() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(1, 3, 1);
+		Party founder = party(ranks, new Member(0, "a0", "host"));
+		try (var _ = new ServerSocket(ranks.elastic().endpoints().get(2).port(), 1, InetAddress.getLoopbackAddress())) {
+			founder.form(2);
+			assertThat(founder.awaits()).isTrue();
+			assertThat(founder.formed).isNotDone();
+		}
+		assertThat(founder.formed.get().formation().slots()).containsExactly(0);
+	}
+
 	/** A member that died may have formed the generation with the process that joins. */
 	private Party lastWithAcceptedFormation(ElasticMembers ranks, Party joining) {
 		Party last = party(ranks, new Member(1, "a1", "host"));
