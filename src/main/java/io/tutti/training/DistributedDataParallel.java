@@ -276,14 +276,14 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 * for the next step: if a rank computed a gradient in more than one backward pass
 	 * since the last call, unless overlap is {@link Overlap#NEVER}; if gradients are
 	 * summed and a rank added to the sum of the step before; or if gradients are averaged
-	 * and some ranks added to those of the step before and others had dropped them. On
-	 * this rank only: if a gradient was replaced or dropped while it was being reduced;
-	 * or, before it joins the call, if a parameter requires a gradient that required none
-	 * when it was wrapped. If a parameter has got another type, shape or device since it
-	 * was wrapped, requires no gradient any more on this rank but has one on another, or
-	 * was replaced in the module or added to it, or if the hook fails, this rank aborts
-	 * the group. After a failure of the group or of this rank every later call fails:
-	 * this rank's gradients may be its own alone
+	 * and some ranks added to a gradient of the step before and others had dropped all.
+	 * On this rank only: if a gradient was replaced or dropped while it was being
+	 * reduced; or, before it joins the call, if a parameter requires a gradient that
+	 * required none when it was wrapped. If a parameter has got another type, shape or
+	 * device since it was wrapped, requires no gradient any more on this rank but has one
+	 * on another, or was replaced in the module or added to it, or if the hook fails,
+	 * this rank aborts the group. After a failure of the group or of this rank every
+	 * later call fails: this rank's gradients may be its own alone
 	 * @throws ReplicaMismatchException on every rank in the first step, if a parameter
 	 * does not have the same values on all ranks, also since the optimizer's step was
 	 * made before this call

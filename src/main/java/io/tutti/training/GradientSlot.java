@@ -7,6 +7,7 @@ import java.util.function.LongPredicate;
 import io.tutti.DataType;
 import io.tutti.training.internal.TensorIdentity;
 import io.tutti.training.internal.TensorMemory;
+import org.bytedeco.javacpp.PointerScope;
 import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.ScalarOptional;
@@ -192,7 +193,8 @@ final class GradientSlot {
 	 * another type, shape or device
 	 */
 	Tensor take() {
-		try (Tensor gradient = this.parameter.tensor().grad()) {
+		// A scope of the caller would hold the gradient until it closes.
+		try (PointerScope _ = new PointerScope(); Tensor gradient = this.parameter.tensor().grad()) {
 			this.contributed = gradient.defined();
 			Tensor dense = isReducible(gradient) ? new Tensor(gradient) : copy(gradient);
 			dense.retainReference();
@@ -209,7 +211,8 @@ final class GradientSlot {
 	void conceal() {
 		if (this.placeholder == null || !State.of(this.placeholder).equals(this.placed)) {
 			close();
-			try (NoGradGuard _ = new NoGradGuard();
+			try (PointerScope _ = new PointerScope();
+					NoGradGuard _ = new NoGradGuard();
 					TensorOptions options = this.parameter.tensor().options();
 					Tensor value = torch.scalar_tensor(new Scalar(Double.NaN), options)) {
 				Tensor expanded = value.expand(this.sizes);

@@ -7,6 +7,7 @@ import java.util.List;
 import io.tutti.DataType;
 import io.tutti.ProcessGroup;
 import io.tutti.training.internal.TensorMemory;
+import org.bytedeco.javacpp.PointerScope;
 import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;
 
@@ -59,9 +60,12 @@ final class TensorBroadcast {
 	private record Copy(Tensor tensor, Tensor values) {
 
 		static Copy of(Tensor tensor, boolean inMemoryOrder) {
-			Tensor values = inMemoryOrder ? TensorMemory.resolved(tensor) : TensorMemory.values(tensor);
-			values.retainReference();
-			return new Copy(tensor, values);
+			// A scope of the caller would hold the copy until it closes.
+			try (PointerScope _ = new PointerScope()) {
+				Tensor values = inMemoryOrder ? TensorMemory.resolved(tensor) : TensorMemory.values(tensor);
+				values.retainReference();
+				return new Copy(tensor, values);
+			}
 		}
 
 		void close() {

@@ -21,12 +21,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Collectives on libtorch tensors of any layout, such as channels-last or a slice. Values
  * are exchanged in element order, so ranks may differ in strides; a tensor that is not
- * contiguous is copied for that. Results have the shape and strides of the argument. Each
- * method is a collective of the group: every rank calls it with the same shape and
- * element type. Another number of elements is detected, another shape of as many elements
- * is not. Calls wait for the result and are not recorded by autograd. A call that changes
- * a tensor which a later backward pass needs makes that pass fail, as libtorch's in-place
- * operations do. Sparse tensors are refused.
+ * contiguous is copied for that. Results have the shape of the argument, and its strides
+ * if it is dense in memory (that of a slice is dense). Each method is a collective of the
+ * group: every rank calls it with the same shape and element type. Another number of
+ * elements is detected, another shape of as many elements is not. Calls wait for the
+ * result and are not recorded by autograd. A call that changes a tensor which a later
+ * backward pass needs makes that pass fail, as libtorch's in-place operations do. Sparse
+ * tensors are refused.
  * <p>
  * Element types are float32, float64, float16, bfloat16, int8, uint8, int32 and int64;
  * broadcast and all-gather accept any other type as bytes, too. Arguments are checked
@@ -69,7 +70,8 @@ public final class TensorCollectives {
 	 * @param tensor this rank's operand, the same shape and type on every rank; left as
 	 * it is
 	 * @param op any operator; bit-wise and logical ones need an integer type
-	 * @return a new tensor of the same shape and strides, detached; the caller closes it
+	 * @return a new tensor of the same shape and, if the argument is dense in memory,
+	 * strides, detached; the caller closes it
 	 * @throws IllegalArgumentException if the element type cannot be reduced
 	 */
 	public Tensor allReduce(Tensor tensor, ReduceOp op) {
@@ -103,8 +105,8 @@ public final class TensorCollectives {
 	 * @param tensor the values on the root; on other ranks a tensor of the same shape and
 	 * type; left as it is
 	 * @param root the rank whose values every rank gets
-	 * @return a new tensor of the argument's shape and strides, detached; the caller
-	 * closes it
+	 * @return a new tensor of the argument's shape and, if it is dense in memory,
+	 * strides, detached; the caller closes it
 	 */
 	public Tensor broadcast(Tensor tensor, int root) {
 		requireDense(tensor);

@@ -570,6 +570,32 @@ class DistributedDataParallelTest {
 		}
 	}
 
+	/** For example one of the whole program. */
+	@Test
+	void synchronizingInsideALastingScopeLeaksNoNativeObjects() {
+		try (ProcessGroup group = lonely((_) -> {
+		})) {
+			Net net = new Net(4);
+			try (PointerScope _ = new PointerScope();
+					DistributedDataParallel replicas = new DistributedDataParallel(group, net, SMALL_BUCKETS)) {
+				synchronizations(net, replicas, 1);
+				long before = Pointer.totalCount();
+				synchronizations(net, replicas, 50);
+				assertThat(Pointer.totalCount()).isLessThanOrEqualTo(before);
+			}
+		}
+	}
+
+	private static void synchronizations(Net net, DistributedDataParallel replicas, int count) {
+		for (int step = 0; step < count; step++) {
+			try (PointerScope _ = new PointerScope()) {
+				replicas.zeroGradients();
+				backward(net, step);
+			}
+			replicas.synchronizeGradients();
+		}
+	}
+
 	private static void steps(Net net, DistributedDataParallel replicas, int count) {
 		for (int step = 0; step < count; step++) {
 			try (PointerScope _ = new PointerScope()) {
