@@ -353,7 +353,9 @@ final class RankGroup {
 			}
 			case KILLED -> {
 				report(timeout("of SIGKILL: no longer waiting for it"));
-				this.running.keySet().forEach((rank) -> record(new RankExit(rank, KILLED)));
+				if (!this.finished) {
+					this.running.keySet().forEach((rank) -> record(new RankExit(rank, KILLED)));
+				}
 				this.phase = Phase.GIVEN_UP;
 			}
 		}

@@ -37,7 +37,9 @@ final class RankProcess {
 	 */
 	private static final class Output extends FilterInputStream {
 
-		/** What a pipe holds at most, to which a program may enlarge it. */
+		/**
+		 * The largest pipe that a program without privileges can have (fs.pipe-max-size).
+		 */
 		private static final long PIPE_BYTES = 1 << 20;
 
 		private volatile long readSinceNanos;
@@ -81,8 +83,9 @@ final class RankProcess {
 		}
 
 		/**
-		 * Whether all output is read that was there when the last one began. It would not
-		 * have been waited for, and a pipe cannot hold more.
+		 * Whether all output is read that was there when the last one began: the reader
+		 * does not wait for output that is there, and a pipe holds no more than
+		 * {@link #PIPE_BYTES}.
 		 */
 		boolean isRead(Duration limit) {
 			return waited() - this.waitedBeforeNanos >= limit.toNanos()

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -17,6 +18,14 @@ import java.util.stream.Stream;
  */
 final class StartedProcesses {
 
+	/**
+	 * How long killed processes may take to end, which is milliseconds unless the system
+	 * holds one.
+	 */
+	private static final Duration LIMIT = Duration.ofSeconds(2);
+
+	private static final Duration PAUSE = Duration.ofMillis(10);
+
 	private final Set<String> entries;
 
 	/**
@@ -29,13 +38,31 @@ final class StartedProcesses {
 			.collect(Collectors.toUnmodifiableSet());
 	}
 
-	/** Sends SIGKILL to them and their child processes. */
+	/**
+	 * Kills them and their child processes, and waits until they have ended: until then
+	 * they may hold locks, ports and memory of a device. One that the system does not end
+	 * within {@link #LIMIT} is left, and so are all once the thread is interrupted.
+	 */
 	void kill() {
-		List<ProcessHandle> found = ProcessHandle.allProcesses()
+		long endNanos = System.nanoTime() + LIMIT.toNanos();
+		try {
+			for (List<ProcessHandle> found = find(); !found.isEmpty()
+					&& System.nanoTime() - endNanos < 0; found = find()) {
+				found.forEach(ProcessHandle::destroyForcibly);
+				Thread.sleep(PAUSE);
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	/** Processes that have ended and not been reaped yet have no environment any more. */
+	private List<ProcessHandle> find() {
+		return ProcessHandle.allProcesses()
 			.filter(this::inherits)
 			.flatMap((process) -> Stream.concat(Stream.of(process), process.descendants()))
 			.toList();
-		found.forEach(ProcessHandle::destroyForcibly);
 	}
 
 	private boolean inherits(ProcessHandle process) {
