@@ -73,7 +73,7 @@ final class FlightRecorderController {
 					defaultValue = "" + FlightRecorder.CAPACITY)) @RequestParam(
 							required = false) @Nullable String limit,
 			@Parameter(
-					description = "Without format: a generation of an elastic group; one of the last that broke, or the current one. Default: the current one; while the next one forms, the last that broke, which is not the last one if that ended without a failure, as when a rank joins",
+					description = "Without format: a generation of an elastic group; one of the last that broke, or the current one. Default: the current one; while the next one forms, the last that broke. One that ends without a failure, as when a rank joins, is not kept",
 					schema = @Schema(type = "integer", format = "int64", minimum = "0")) @RequestParam(
 							required = false) @Nullable String generation,
 			@Parameter(hidden = true) @RequestParam(required = false) @Nullable String format) {

@@ -36,6 +36,7 @@ import io.tutti.training.ShardedOptimizer;
 import io.tutti.training.SharesLibtorch;
 import io.tutti.training.TrainingDevice;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.awaitility.Awaitility;
 import org.bytedeco.javacpp.PointerScope;
 import org.bytedeco.pytorch.Adagrad;
 import org.bytedeco.pytorch.AdagradOptions;
@@ -844,9 +845,10 @@ class ShardedCheckpointTest {
 				assertThatThrownBy(() -> store.save(new Progress(2, 0, 0))).isInstanceOf(CheckpointException.class)
 					.hasMessageContainingAll(this.directory.toString(), "no progress for 1 s");
 				held.release();
-				while (saved.isEmpty()) {
+				Awaitility.await().pollInSameThread().until(() -> {
 					store.poll();
-				}
+					return !saved.isEmpty();
+				});
 			}
 		}
 		assertThat(saved).containsExactly(1L);
