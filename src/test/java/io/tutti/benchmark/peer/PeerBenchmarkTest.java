@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.tutti.DataType;
 import io.tutti.ReduceOp;
+import io.tutti.TestJvm;
 import io.tutti.benchmark.BenchmarkOptions;
 import io.tutti.benchmark.BufferKind;
 import io.tutti.benchmark.Measurement;
@@ -207,9 +208,8 @@ class PeerBenchmarkTest {
 	void theEndOfTheJvmEndsAProgramStartsNoOtherAndLeavesNoFile() throws Exception {
 		Path temporary = Files.createDirectory(this.directory.resolve("temporary"));
 		Path started = this.directory.resolve("started");
-		Process jvm = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin/java").toString(),
-				"-XX:TieredStopAtLevel=1", "-Djava.io.tmpdir=" + temporary, "-cp",
-				System.getProperty("java.class.path"), TwoPrograms.class.getName(), started.toString())
+		Process jvm = new ProcessBuilder(
+				TestJvm.command(List.of("-Djava.io.tmpdir=" + temporary), TwoPrograms.class, started))
 			.redirectErrorStream(true)
 			.redirectOutput(this.directory.resolve("out").toFile())
 			.start();
