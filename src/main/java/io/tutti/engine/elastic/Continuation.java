@@ -13,6 +13,7 @@ import io.tutti.engine.elastic.FormationEndpoint.Answer;
 import io.tutti.engine.elastic.FormationMessage.Formation;
 import io.tutti.engine.elastic.FormationMessage.Join;
 import io.tutti.engine.elastic.FormationMessage.Member;
+import io.tutti.engine.elastic.FormationMessage.Phase;
 import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
@@ -34,8 +35,12 @@ record Continuation(Formation base, List<Join> joins, Map<Integer, Answer> answe
 
 		/** It takes part. */
 		PRESENT,
-		/** Its process answers. */
+		/** Its process answers, and has not begun to form. */
 		ALIVE,
+		/**
+		 * Its process answers and forms, maybe with ranks that this one does not reach.
+		 */
+		FORMING,
 		/**
 		 * The kernel closed its control connection in the base: it died before it could
 		 * take part in a later formation.
@@ -67,7 +72,7 @@ record Continuation(Formation base, List<Join> joins, Map<Integer, Answer> answe
 			return Fate.PRESENT;
 		}
 		if (answer instanceof Answer.Alive(var status) && status.member().equals(member)) {
-			return Fate.ALIVE;
+			return (status.phase() == Phase.FORMING) ? Fate.FORMING : Fate.ALIVE;
 		}
 		if (this.joins.stream()
 			.anyMatch((join) -> this.base.equals(join.base()) && join.dead().contains(member.id()))) {
@@ -111,9 +116,14 @@ record Continuation(Formation base, List<Join> joins, Map<Integer, Answer> answe
 		return holders.isEmpty() || holders.stream().anyMatch((member) -> fate(member) != Fate.PRESENT);
 	}
 
-	/** The slots of a generation whose member answers and does not take part. */
+	/** The slots of a generation whose member answers and has not begun to form. */
 	List<Integer> alive(Formation formation) {
 		return slots(formation, (_, fate) -> fate == Fate.ALIVE);
+	}
+
+	/** The slots of a generation whose member forms, and not with this one. */
+	List<Integer> forming(Formation formation) {
+		return slots(formation, (_, fate) -> fate == Fate.FORMING);
 	}
 
 	/** The slots of a generation whose process has ended and that count nevertheless. */

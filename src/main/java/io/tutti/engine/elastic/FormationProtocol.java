@@ -444,7 +444,7 @@ final class FormationProtocol {
 		long elapsedNanos = this.deadline.elapsedNanos();
 		boolean early = elapsedNanos < this.context.settings().timeouts().rendezvous().toNanos() / 2;
 		List<Integer> waiting = next.slots((missing, fate) -> switch (fate) {
-			case ALIVE -> early;
+			case ALIVE, FORMING -> early;
 			case SILENT -> patient && !this.silent.contains(missing.id());
 			case PRESENT, DIED, GONE -> false;
 		});
@@ -453,13 +453,16 @@ final class FormationProtocol {
 		}
 		Formation withoutQuorum = next.withoutQuorum();
 		if (withoutQuorum != null) {
-			List<Integer> joining = early ? next.alive(withoutQuorum) : List.of();
+			List<Integer> joining = Stream
+				.concat(next.forming(withoutQuorum).stream(), early ? next.alive(withoutQuorum).stream() : Stream.of())
+				.sorted()
+				.toList();
 			List<Integer> silence = patient ? next.silence(withoutQuorum) : List.of();
 			if (joining.isEmpty() && silence.isEmpty()) {
 				throw noQuorum(next, withoutQuorum);
 			}
-			// A process may join again, an answer may be late, and a silent process may
-			// end now.
+			// A process may join again, or form a group with others that this one learns
+			// of. An answer may be late, and a silent process may end now.
 			return joining.isEmpty() ? silence : joining;
 		}
 		List<Integer> absent = next.base().slots().stream().filter((slot) -> !next.present().contains(slot)).toList();

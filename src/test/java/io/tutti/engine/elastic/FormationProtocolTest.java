@@ -348,6 +348,29 @@ class FormationProtocolTest {
 			.hasMessageNotContaining("network");
 	}
 
+	/** Another one forms with a rank that this one does not reach, and may take long. */
+	@Test
+	void aMemberWithoutAQuorumAwaitsAMemberThatFormsWithOthers() throws Exception {
+		ElasticMembers ranks = new ElasticMembers(3, 3, 1, Duration.ofSeconds(3));
+		EngineSettings settings = withHeartbeat(ranks.settings(), Duration.ofSeconds(1));
+		List<Party> members = IntStream.range(1, 3)
+			.mapToObj((slot) -> party(ranks, settings, new Member(slot, "a" + slot, "host")))
+			.toList();
+		Member first = new Member(0, "a0", "host");
+		Party left = members.getFirst();
+		Party other = members.getLast();
+		Formation base = new Formation(0, "f0", List.of(first, left.member.self(), other.member.self()));
+		for (Party party : members) {
+			party.member.formed(base);
+			party.member.formAgain(null);
+		}
+		left.form(2);
+		Thread.sleep(2000);
+		assertThat(left.formed).as("after half of the timeout").isNotDone();
+		other.member.formed(new Formation(1, "f1", List.of(first, other.member.self())));
+		assertThatThrownBy(left.formed::get).hasMessageContaining("awaited ranks: [0]");
+	}
+
 	@Test
 	void aMemberWithoutAStrictQuorumNamesTheMembersThatHaveEnded() throws Exception {
 		ElasticMembers ranks = new ElasticMembers(3, 3, 1);
