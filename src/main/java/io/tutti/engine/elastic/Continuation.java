@@ -58,7 +58,8 @@ record Continuation(Formation base, List<Join> joins, Map<Integer, Answer> answe
 		return slots(this.base, fate);
 	}
 
-	private List<Integer> slots(Formation formation, BiPredicate<Member, Fate> fate) {
+	/** The slots of a generation whose member has a fate. */
+	List<Integer> slots(Formation formation, BiPredicate<Member, Fate> fate) {
 		return formation.members()
 			.stream()
 			.filter((member) -> fate.test(member, fate(member)))
@@ -119,11 +120,6 @@ record Continuation(Formation base, List<Join> joins, Map<Integer, Answer> answe
 	/** The slots of a generation whose member answers and has not begun to form. */
 	List<Integer> alive(Formation formation) {
 		return slots(formation, (_, fate) -> fate == Fate.ALIVE);
-	}
-
-	/** The slots of a generation whose member forms, and not with this one. */
-	List<Integer> forming(Formation formation) {
-		return slots(formation, (_, fate) -> fate == Fate.FORMING);
 	}
 
 	/** The slots of a generation whose process has ended and that count nevertheless. */

@@ -22,6 +22,7 @@ import io.tutti.engine.backend.Engine;
 import io.tutti.engine.bootstrap.HandshakeException;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousException.Reason;
+import io.tutti.engine.elastic.Continuation.Fate;
 import io.tutti.engine.elastic.FormationEndpoint.Answer;
 import io.tutti.engine.elastic.FormationMessage.Accepted;
 import io.tutti.engine.elastic.FormationMessage.Commit;
@@ -453,10 +454,8 @@ final class FormationProtocol {
 		}
 		Formation withoutQuorum = next.withoutQuorum();
 		if (withoutQuorum != null) {
-			List<Integer> joining = Stream
-				.concat(next.forming(withoutQuorum).stream(), early ? next.alive(withoutQuorum).stream() : Stream.of())
-				.sorted()
-				.toList();
+			List<Integer> joining = next.slots(withoutQuorum,
+					(_, fate) -> fate == Fate.FORMING || (early && fate == Fate.ALIVE));
 			List<Integer> silence = patient ? next.silence(withoutQuorum) : List.of();
 			if (joining.isEmpty() && silence.isEmpty()) {
 				throw noQuorum(next, withoutQuorum);

@@ -89,7 +89,7 @@ class ContinuationTest {
 		join(TWO, 1, List.of(), "m0");
 		this.answers.put(0, new Answer.Alive(new Status(member(0), Phase.FORMING, TWO)));
 		assertThat(withoutQuorum(TWO)).isEqualTo(TWO);
-		assertThat(of(TWO, QuorumRule.LIVE).forming(TWO)).containsExactly(0);
+		assertThat(of(TWO, QuorumRule.LIVE).slots((_, fate) -> fate == Fate.FORMING)).containsExactly(0);
 	}
 
 	@Test
