@@ -18,6 +18,12 @@ import io.tutti.engine.transport.Link;
  */
 final class TreeParts implements Algorithm {
 
+	/**
+	 * How much of its own part the root copies at once where no other can move: as much
+	 * as one read, so that what arrives meanwhile is read while it is in the cache.
+	 */
+	private static final long COPY_BYTES = 512 * 1024;
+
 	private final TreePosition tree;
 
 	/** Whether parts move towards the root. */
@@ -55,19 +61,30 @@ final class TreeParts implements Algorithm {
 		this.own = 0;
 		this.relayed = 0;
 		if (atRoot && this.gathering) {
-			NativeMemory.copy(call.sendAddress(), this.address + physical(0), ownBytes());
+			copyOwn(call);
 		}
 		while (true) {
 			flush();
-			boolean moved = atRoot ? exchangeSubtrees() : exchangeOwn() | relaySubtrees();
+			boolean moved = atRoot ? exchangeSubtrees() || copyOwn(call) : exchangeOwn() | relaySubtrees();
 			if (done(atRoot)) {
-				break;
+				return;
 			}
 			this.context.transport().endRound(moved);
 		}
-		if (atRoot && !this.gathering) {
-			NativeMemory.copy(this.address + physical(0), call.receiveAddress(), ownBytes());
+	}
+
+	/** Copies more of the root's own part between its two buffers. */
+	private boolean copyOwn(Call call) {
+		long bytes = Math.min(COPY_BYTES, ownBytes() - this.own);
+		long inParts = this.address + physical(0) + this.own;
+		if (this.gathering) {
+			NativeMemory.copy(call.sendAddress() + this.own, inParts, bytes);
 		}
+		else {
+			NativeMemory.copy(inParts, call.receiveAddress() + this.own, bytes);
+		}
+		this.own += bytes;
+		return bytes > 0;
 	}
 
 	private void flush() {
@@ -147,7 +164,7 @@ final class TreeParts implements Algorithm {
 	}
 
 	private boolean done(boolean atRoot) {
-		if (!atRoot && (this.own < ownBytes() || this.relayed < this.tree.children())) {
+		if (this.own < ownBytes() || !atRoot && this.relayed < this.tree.children()) {
 			return false;
 		}
 		for (int i = 0; i < this.tree.children(); i++) {
