@@ -74,7 +74,7 @@ final class PairwiseAllToAll implements Algorithm {
 		this.sending.begin();
 		this.receiving.begin();
 		int rank = this.context.rank();
-		NativeMemory.copy(call.sendAddress() + this.outgoing.start(rank),
+		NativeMemory.copyOwn(call.sendAddress() + this.outgoing.start(rank),
 				call.receiveAddress() + this.incoming.start(rank), this.incoming.length(rank));
 		while (true) {
 			boolean moved = this.sending.progress(call) | this.receiving.progress(call);

@@ -6,6 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -35,10 +36,10 @@ class NativeMemoryTest {
 		}
 	}
 
-	/** Several calls of the C library. */
+	/** Several calls of the C library, and several copies of the JVM. */
 	@ParameterizedTest
-	@ValueSource(ints = { -1 << 20, -8, 8, 1 << 20 })
-	void copiesOverlappingBytesInSeveralCalls(int distance) {
+	@CsvSource({ "-1048576, false", "-8, false", "8, false", "1048576, false", "-8, true", "1048576, true" })
+	void copiesOverlappingBytesInSeveralCalls(int distance, boolean own) {
 		long bytes = (130 << 20) + 24;
 		try (Arena arena = Arena.ofConfined()) {
 			MemorySegment memory = arena.allocate(bytes + Math.abs(distance), Long.BYTES);
@@ -46,7 +47,13 @@ class NativeMemoryTest {
 				memory.set(ValueLayout.JAVA_LONG, at, at);
 			}
 			long start = Math.max(0, -distance);
-			NativeMemory.copy(memory.address() + start, memory.address() + start + distance, bytes);
+			long source = memory.address() + start;
+			if (own) {
+				NativeMemory.copyOwn(source, source + distance, bytes);
+			}
+			else {
+				NativeMemory.copy(source, source + distance, bytes);
+			}
 			for (long at = 0; at < bytes; at += Long.BYTES) {
 				long copied = memory.get(ValueLayout.JAVA_LONG, start + distance + at);
 				if (copied != start + at) {

@@ -44,8 +44,16 @@ final class SharedExchange extends PartCollective {
 	@Override
 	public void copyOwnPart(Call call) {
 		boolean rooted = this.collective == Collective.GATHER || this.collective == Collective.SCATTER;
-		if (!rooted || this.rank == call.root()) {
-			NativeMemory.copy(call.sendAddress() + part(call, this.rank), target(call, this.rank), call.bytes());
+		if (rooted && this.rank != call.root()) {
+			return;
+		}
+		long source = call.sendAddress() + part(call, this.rank);
+		long target = target(call, this.rank);
+		if (this.collective == Collective.SCATTER) {
+			NativeMemory.copy(source, target, call.bytes());
+		}
+		else {
+			NativeMemory.copyOwn(source, target, call.bytes());
 		}
 	}
 
