@@ -19,8 +19,8 @@ import io.tutti.engine.transport.Link;
 final class TreeParts implements Algorithm {
 
 	/**
-	 * How much of its own part the root copies at once where no other can move: as much
-	 * as one read, so that what arrives meanwhile is read while it is in the cache.
+	 * How much of its own part the root copies at once, while no other part can move: as
+	 * much as one read, so that what arrives meanwhile is read while it is in the cache.
 	 */
 	private static final long COPY_BYTES = 512 * 1024;
 

@@ -35,9 +35,9 @@ public final class NativeMemory {
 	private static final long LARGE_BYTES = 8192;
 
 	/**
-	 * From this size on, the JVM copies a rank's own part: it is not passed between
-	 * cores, and the C library's copy of so many bytes takes up to a third longer beside
-	 * the traffic of the ranks.
+	 * From this size on, the JVM copies a rank's own part, whose lines are not passed
+	 * between cores. With the C library's copy, a gather or exchange takes up to a third
+	 * longer where two cores share a cache.
 	 */
 	private static final long OWN_BYTES = 1 << 20;
 
@@ -60,8 +60,8 @@ public final class NativeMemory {
 		if (source == target) {
 			return;
 		}
-		if (bytes >= LARGE_BYTES && MEMMOVE != null) {
-			move(source, target, bytes, true);
+		if (bytes >= LARGE_BYTES) {
+			move(source, target, bytes, MEMMOVE != null);
 		}
 		else if (bytes > SMALL_BYTES) {
 			MemorySegment.copy(ALL, source, ALL, target, bytes);

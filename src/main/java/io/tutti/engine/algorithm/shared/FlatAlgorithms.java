@@ -101,12 +101,13 @@ record FlatAlgorithms(int rank, int worldSize, CallSlots slots, ReductionKernels
 		this.slots.awaitAll();
 		call.requireOpenBuffers();
 		for (int peer = 0; peer < this.worldSize; peer++) {
+			long source = operand(call, peer, posted) + offset;
 			long target = call.receiveAddress() + peer * call.bytes();
 			if (peer == this.rank) {
-				NativeMemory.copyOwn(call.sendAddress() + offset, target, call.bytes());
+				NativeMemory.copyOwn(source, target, call.bytes());
 			}
 			else {
-				NativeMemory.copy(this.slots.operand(peer, posted) + offset, target, call.bytes());
+				NativeMemory.copy(source, target, call.bytes());
 			}
 		}
 	}
